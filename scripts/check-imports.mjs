@@ -26,15 +26,15 @@ const e2eLevels = [
 
 const imports = await collectImports(root);
 const circles = findCircles(imports).sort((one, other) => one.length - other.length);
-const places = readdirSync(join(root, 'packages/guard/src')).filter((name) => !name.endsWith('.test.ts'));
+const folders = readdirSync(join(root, 'packages/guard/src')).filter((name) => !name.endsWith('.test.ts'));
 const mistakes = [
   // One wrong import creates many cycles; the shortest ones show it.
   ...circles.slice(0, 3).map((circle) => `A circle of imports:\n  ${circle.join('\n  -> ')}`),
-  ...places
-    .filter((place) => !layers.some(({ name }) => name === place))
-    .map((place) => `packages/guard/src/${place} has no layer in scripts/lib/guard-layers.mjs.`),
+  ...folders
+    .filter((folder) => !layers.some(({ name }) => name === folder))
+    .map((folder) => `packages/guard/src/${folder} has no layer in scripts/lib/guard-layers.mjs.`),
   ...imports.flatMap(({ from, to, line }) => {
-    const [importer, imported] = [e2ePlace(from), e2ePlace(to)];
+    const [importer, imported] = [e2eFolder(from), e2eFolder(to)];
     if (importer === null || imported === null || importer === imported) return [];
     const [level, other] = [e2eLevel(importer), e2eLevel(imported)];
     return other !== -1 && other < level ? [] : [`${from}:${line} must not import ${to}: see e2eLevels.`];
@@ -47,10 +47,10 @@ for (const mistake of mistakes) console.error(mistake);
 if (mistakes.length > 0) process.exitCode = 1;
 
 /** Folder, or file at the top, of a file of the end-to-end tests; null for any other file. */
-function e2ePlace(file) {
+function e2eFolder(file) {
   return /^packages\/e2e\/src\/([^/]+)/.exec(file)?.[1] ?? null;
 }
 
-function e2eLevel(place) {
-  return e2eLevels.findIndex((level) => level.includes(place));
+function e2eLevel(folder) {
+  return e2eLevels.findIndex((level) => level.includes(folder));
 }

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './lib/run.mjs';
-import { findGoneWords } from './lib/words.mjs';
+import { findFormerWords } from './lib/words.mjs';
 
 /** Records of what had other names, and the list itself. */
 const EXEMPT = /^(?:docs\/decisions\/(?:0003|0048)|scripts\/lib\/words|packages\/translations\/languages)/;
@@ -15,8 +15,8 @@ const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8', m
   .split('\n')
   .filter((file) => /\.(?:ts|tsx|mts|mjs|php|md)$/.test(file) && !EXEMPT.test(file));
 const findings = files.flatMap((file) => [
-  ...findGoneWords(`${file}.name`, file.replaceAll('/', '\n')),
-  ...findGoneWords(file, readFileSync(join(root, file), 'utf8')),
+  ...findFormerWords(`${file}.name`, file.replaceAll('/', '\n')),
+  ...findFormerWords(file, readFileSync(join(root, file), 'utf8')),
 ]);
 for (const { file, line, text, use } of findings) {
   console.error(`${file.replace(/\.name$/, '')}:${line}: “${text.trim()}” is gone; use: ${use}`);

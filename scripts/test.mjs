@@ -39,10 +39,10 @@ if (values.help) {
   process.exit(0);
 }
 const smallest = { 'at-a-time': 1, busy: 0, shuffle: 0 };
-for (const [name, least] of Object.entries(smallest)) {
-  const given = values[name] ?? String(least);
-  if (!/^\d{1,6}$/.test(given) || Number(given) < least)
-    refuse(`--${name} is ${given}; it can be a whole number from ${least} to 999999.`);
+for (const [name, minimum] of Object.entries(smallest)) {
+  const given = values[name] ?? String(minimum);
+  if (!/^\d{1,6}$/.test(given) || Number(given) < minimum)
+    refuse(`--${name} is ${given}; it can be a whole number from ${minimum} to 999999.`);
 }
 
 /** Ends the program: it was called wrongly. */
@@ -55,20 +55,22 @@ function refuse(why) {
 async function fetchNeeded() {
   const release = values['also-node'];
   if (release !== undefined) await installNode(release);
-  if (!['e2e', 'sandbox', 'packages'].some((name) => wanted.includes(name))) return;
+  if (!['e2e', 'sandbox', 'packages'].some((name) => selected.includes(name))) return;
   const { fetchCurrentWordPress, fetchPlugin, fetchWordPress, shopPlugin } = await import(
     '../packages/sandbox/dist/wordpress/download.js'
   );
-  const tell = (error) => process.stderr.write(`${error.message}\n`);
-  await fetchWordPress().catch(tell);
+  const printError = (error) => process.stderr.write(`${error.message}\n`);
+  await fetchWordPress().catch(printError);
   // Where these can't be fetched, the stacks and suites report what they use instead and what they skip.
-  await fetchCurrentWordPress().catch(tell);
+  await fetchCurrentWordPress().catch(printError);
   await fetchPlugin(shopPlugin).catch(() => {});
 }
 
 /** The jobs of the requested groups, and those of another release of Node if one is named. */
 function listJobs(groups) {
-  return Object.entries(groups).flatMap(([name, jobs]) => (wanted.includes(name) || name === 'other-node' ? jobs : []));
+  return Object.entries(groups).flatMap(([name, jobs]) =>
+    selected.includes(name) || name === 'other-node' ? jobs : [],
+  );
 }
 
 /** Jobs whose stacks depend on what this machine has, which the built sandbox knows. */
@@ -79,8 +81,8 @@ async function testJobs() {
 
 const options = { all: values.all, otherNode: values['also-node'], shuffle: values.shuffle };
 const known = Object.keys({ ...checks, ...tests(options) }).filter((name) => name !== 'other-node');
-const wanted = values.only?.split(',') ?? known;
-const unknown = wanted.filter((name) => !known.includes(name));
+const selected = values.only?.split(',') ?? known;
+const unknown = selected.filter((name) => !known.includes(name));
 if (unknown.length > 0) refuse(`There is no group ${unknown.join(', ')}.`);
 
 const sums = { passed: 0, failed: 0, failures: [], files: [] };

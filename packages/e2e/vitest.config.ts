@@ -14,8 +14,8 @@ const ELSEWHERE = ['src/attacks/**', 'src/chaos/**', 'src/packages/**'];
 
 const all = [...Object.keys(groups), 'others'];
 /** Names of groups, separated by commas; all groups by default. */
-const wanted = (process.env.E2E_SUITES ?? all.join(',')).split(',');
-const unknown = wanted.filter((name) => !all.includes(name));
+const selected = (process.env.E2E_SUITES ?? all.join(',')).split(',');
+const unknown = selected.filter((name) => !all.includes(name));
 if (unknown.length > 0) throw new Error(`E2E_SUITES has ${unknown.join(', ')}; it can have ${all.join(', ')}.`);
 const listFiles = (names: readonly string[]) =>
   names.flatMap((name) => groups[name] ?? []).map((folder) => `src/suites/${folder}/**/*.test.ts`);
@@ -25,8 +25,8 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   test: {
     name: 'e2e',
-    include: wanted.includes('others') ? ['src/**/*.test.ts'] : listFiles(wanted),
-    exclude: [...ELSEWHERE, ...listFiles(all.filter((name) => !wanted.includes(name)))],
+    include: selected.includes('others') ? ['src/**/*.test.ts'] : listFiles(selected),
+    exclude: [...ELSEWHERE, ...listFiles(all.filter((name) => !selected.includes(name)))],
     environment: 'node',
     globalSetup: ['src/global-setup.ts'],
     setupFiles: ['src/stacks/set-up.ts'],

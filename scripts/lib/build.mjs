@@ -35,10 +35,10 @@ function buildDashboard() {
 }
 
 /** Does the work unless the inputs are unchanged and the output still exists. */
-async function whenChanged(name, paths, isThere, work) {
+async function whenChanged(name, paths, isPresent, work) {
   const inputs = hashSources(paths);
   const stamp = join(root, `.cache/${name}-inputs`);
-  if (isThere && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs) return;
+  if (isPresent && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs) return;
   await work();
   mkdirSync(join(root, '.cache'), { recursive: true });
   writeFileSync(stamp, inputs);

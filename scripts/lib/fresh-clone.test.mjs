@@ -15,6 +15,6 @@ function listPackages(script, seen = new Set()) {
   });
 }
 
-it.each(['run.mjs', 'test.mjs', 'dev.mjs'])('%s begins on a fresh clone, before any package is there', (name) => {
+it.each(['run.mjs', 'test.mjs', 'dev.mjs'])('%s starts in a fresh clone, before any package is installed', (name) => {
   expect(listPackages(new URL(name, scripts))).toEqual([]);
 });

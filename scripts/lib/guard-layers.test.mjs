@@ -47,7 +47,7 @@ describe('the linter', () => {
   it.each([
     ['a rule that reads a file', 'rules/feeds.ts', "import { readFileSync } from 'node:fs';"],
     ['a rule that uses a package', 'rules/feeds.ts', "import { z } from 'zod';"],
-    ['a rule that asks the database', 'rules/feeds.ts', "import { x } from '../storage/database.js';"],
+    ['a rule that queries the database', 'rules/feeds.ts', "import { x } from '../storage/database.js';"],
     [
       'facts of a request that need the network',
       'http/request-facts.ts',
@@ -91,8 +91,8 @@ describe('the linter', () => {
       'rules/feeds.ts',
       "import '@security-optimizer/contract/login/schemas';",
     ],
-    ['the face of an earlier feature', 'alerts/index.ts', "import { x } from '../activity/index.js';"],
-    ['files of the own feature', 'activity/lists.ts', "import { x } from './store/schema.js';"],
+    ['the index of an earlier feature', 'alerts/index.ts', "import { x } from '../activity/index.js';"],
+    ['files of the same feature', 'activity/lists.ts', "import { x } from './store/schema.js';"],
     ['SQL in a store', 'overview/first-start-store.ts', "import type { Kysely } from 'kysely';"],
     ['Fastify in the API', 'api/server.ts', "import { fastify } from 'fastify';"],
     ['a migration of storage', 'login/login-attempts-store.ts', "import type { x } from '../storage/migrations.js';"],
@@ -137,10 +137,10 @@ describe('the table of layers', () => {
 describe('the search for circles', () => {
   it.each([
     ['types', "import type { A } from './a.js';"],
-    ['a type in place', "export type A = import('./a.js').A;"],
-    ['what is exported again', "export { a } from './a.js';"],
-    ['what is imported while running', "export const load = () => import('./a.js');"],
-  ])('finds one that is closed by %s', async (_title, text) => {
+    ['an inline type import', "export type A = import('./a.js').A;"],
+    ['a re-export', "export { a } from './a.js';"],
+    ['a dynamic import', "export const load = () => import('./a.js');"],
+  ])('finds a cycle through %s', async (_title, text) => {
     const root = sources({ 'lib/a.ts': "import './b.js';", 'lib/b.ts': text });
     const [circle] = findCircles(await collectImports(root));
     expect(circle.map((file) => file.split('/').at(-1))).toEqual(['a.ts', 'b.ts', 'a.ts']);

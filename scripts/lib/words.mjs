@@ -13,7 +13,7 @@ import { parseSync } from 'vite';
  *
  * @type {readonly Word[]}
  */
-export const goneWords = [
+export const formerWords = [
   { gone: /\broads?\b/, use: 'route' },
   { gone: /\bdoors?\b/, use: 'login page, gateway, two-factor flow', except: /\w[ -]door/ },
   { gone: /\bstrangers?\b/, use: 'anonymous client' },
@@ -61,7 +61,7 @@ const NAMED_BY_NOUN =
  * @returns {Finding[]}
  * @throws {Error} when a program can't be read
  */
-export function findGoneWords(file, source, words = goneWords) {
+export function findFormerWords(file, source, words = formerWords) {
   const found = [];
   for (const { text, line } of readPieces(file, source)) {
     if (NAMED_BY_NOUN.test(text)) found.push({ file, line, text, use: 'a verb, for example to… or get…' });

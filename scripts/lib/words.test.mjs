@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { findGoneWords } from './words.mjs';
+import { findFormerWords } from './words.mjs';
 
 const words = [
   { gone: /\broads?\b/, use: 'route' },
   { gone: /\bdoors?\b/, use: 'login page', except: /\w[ -]door/ },
 ];
-const find = (file, source) => findGoneWords(file, source, words).map(({ line, text }) => `${line} ${text.trim()}`);
+const find = (file, source) => findFormerWords(file, source, words).map(({ line, text }) => `${line} ${text.trim()}`);
 
 describe('words that are gone', () => {
   it('are found in names, in each way to write one', () => {

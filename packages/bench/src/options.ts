@@ -32,8 +32,8 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
   const unknown = only?.find((id) => !known.includes(id));
   if (unknown !== undefined) throw new UsageError(`There is no measure ${unknown}; there are ${known.join(', ')}.`);
   return {
-    rounds: wholeNumber('rounds', values.rounds ?? '5'),
-    seconds: wholeNumber('seconds', values.seconds ?? '2'),
+    rounds: parseInteger('rounds', values.rounds ?? '5'),
+    seconds: parseInteger('seconds', values.seconds ?? '2'),
     only,
     keep: values.try !== true,
     json: values.json === true,
@@ -57,7 +57,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-function wholeNumber(name: string, text: string): number {
+function parseInteger(name: string, text: string): number {
   if (!/^[1-9]\d{0,2}$/.test(text)) throw new UsageError(`--${name}: use a whole number from 1 to 999`);
   return Number(text);
 }

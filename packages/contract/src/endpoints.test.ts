@@ -16,12 +16,12 @@ describe('a toggle in a request', () => {
     ['1', 1],
     [false, 0],
     [true, 1],
-  ])('%j is parsed to %j', (sent, meant) => {
-    expect(request.parse({ lock_system_folders: sent })).toEqual({ lock_system_folders: meant });
+  ])('%j is parsed to %j', (sent, expected) => {
+    expect(request.parse({ lock_system_folders: sent })).toEqual({ lock_system_folders: expected });
   });
 
   test.each([2, -1, 0.5, '', ' 1', 'on', 'true', null, [], [1], {}, undefined])(
-    '%j is refused and says what is allowed',
+    '%j is refused with the allowed values',
     (sent) => {
       const result = request.safeParse({ lock_system_folders: sent });
       expect(result.error?.issues).toEqual([

@@ -86,8 +86,8 @@ export function getCount({ count }: MessageParams): number | null {
 
 /** Replaces the placeholders `{name}` of a template. A placeholder without a parameter stays. */
 export function fillMessage(template: string, params: MessageParams, language: MessageLanguage): string {
-  return template.replace(/\{(\w+)\}/g, (place, name: string) =>
-    Object.hasOwn(params, name) ? writeParam(params[name] as MessageParam, language) : place,
+  return template.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
+    Object.hasOwn(params, name) ? writeParam(params[name] as MessageParam, language) : placeholder,
   );
 }
 

@@ -17,10 +17,10 @@ export const toggleValue = z.pipe(
  * A whole number in a request: a number, or a text of digits, as in a query. Anything else is refused, so that `true`
  * and `[1]` never count as 1.
  */
-export function wholeNumber(least: number, most: number, error: string) {
+export function integerBetween(min: number, max: number, error: string) {
   const digits = z.pipe(z.string().check(z.overwrite(toPlainText), z.regex(/^\d{1,16}$/)), z.transform(Number));
   return z.pipe(
     z.union([z.int(), digits], { error }),
-    z.number().check(z.int(error), z.minimum(least, error), z.maximum(most, error)),
+    z.number().check(z.int(error), z.minimum(min, error), z.maximum(max, error)),
   );
 }

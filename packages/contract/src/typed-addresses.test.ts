@@ -6,7 +6,7 @@ function texts(typed: string): readonly string[] | string {
   return 'ranges' in read ? read.ranges.map(({ text }) => text) : read.fault;
 }
 
-function holds(row: string, address: string): boolean {
+function contains(row: string, address: string): boolean {
   const range = readAddressRange(row);
   const bytes = parseAddress(address);
   if (range === null || bytes === null) throw new Error(`${row} or ${address} cannot be read.`);
@@ -44,8 +44,8 @@ describe('an address or range', () => {
     ['198。51。100。7', '198.51.100.7', '198.51.100.8'],
     ['\u200e2001:db8::a\u200b', '2001:db8::a', '2001:db8::b'],
   ])('%s contains %s and not %s', (row, inside, outside) => {
-    expect(holds(row, inside)).toBe(true);
-    expect(holds(row, outside)).toBe(false);
+    expect(contains(row, inside)).toBe(true);
+    expect(contains(row, outside)).toBe(false);
   });
 
   it.each([

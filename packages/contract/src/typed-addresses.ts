@@ -118,8 +118,10 @@ function readWord(word: string): TypedRange | string {
 /** Formats a character for a message; an invisible one by its code. */
 function nameSign(sign: string): string {
   const code = sign.codePointAt(0) ?? 0;
-  const isSeen = code > 0x20 && (code < 0x7f || code > 0xa0) && (code < 0x2000 || code > 0x206f);
-  return isSeen ? sign : `U+${`000${code.toString(16).toUpperCase()}`.slice(-Math.max(4, code.toString(16).length))}`;
+  const isVisible = code > 0x20 && (code < 0x7f || code > 0xa0) && (code < 0x2000 || code > 0x206f);
+  return isVisible
+    ? sign
+    : `U+${`000${code.toString(16).toUpperCase()}`.slice(-Math.max(4, code.toString(16).length))}`;
 }
 
 function readAddress(text: string): TypedRange | string {

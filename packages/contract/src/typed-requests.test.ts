@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { blockAddresses } from './activity/endpoints.js';
 import { updateAlertSlack, updateAlertSyslog, updateAlertWebhook } from './alerts/endpoints.js';
-import { wholeNumber } from './shapes.js';
+import { integerBetween } from './shapes.js';
 
 const SECRET = `whsec_${'A'.repeat(43)}=`;
 
 describe('a whole number as people type it', () => {
-  const number = wholeNumber(1, 65_535, 'No.');
+  const number = integerBetween(1, 65_535, 'No.');
 
   it.each([
     [514, 514],
@@ -17,12 +17,12 @@ describe('a whole number as people type it', () => {
     ['५१४', 514],
     ['\u200e514\u200f', 514],
     ['0514', 514],
-  ])('%j is %d', (typed, meant) => {
-    expect(number.parse(typed)).toBe(meant);
+  ])('%j is %d', (typed, expected) => {
+    expect(number.parse(typed)).toBe(expected);
   });
 
   it.each(['', '½', '5²', '⑫', '\u202e514', '5 14', '5.0', '5e2', '-1', '0', '65536', '99999999999999999', [1], null])(
-    '%j is none',
+    '%j is not a port',
     (typed) => {
       expect(number.safeParse(typed).error?.issues[0]?.message).toBe('No.');
     },

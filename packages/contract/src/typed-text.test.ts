@@ -16,7 +16,7 @@ function listCharacters(category: RegExp): string[] {
 
 const digits = listCharacters(/^\p{Nd}$/u);
 /** Marks that a chat, a mail or a spreadsheet puts around what is copied. */
-const UNSEEN_MARKS = ['\u200b', '\u200e', '\u200f', '\u2060', '\u2066', '\u2069', '\u00ad', '\ufeff', '\ufe0f'];
+const INVISIBLE_CHARACTERS = ['\u200b', '\u200e', '\u200f', '\u2060', '\u2066', '\u2069', '\u00ad', '\ufeff', '\ufe0f'];
 /** Numerals that are no decimal digits. */
 const NUMERALS = ['²', '½', '⑫', 'Ⅳ', '一', '①', '₂'];
 
@@ -100,7 +100,7 @@ describe('plain text', () => {
   });
 
   it('is the same with invisible characters at any place', () => {
-    const marks = fc.constantFrom(...UNSEEN_MARKS);
+    const marks = fc.constantFrom(...INVISIBLE_CHARACTERS);
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom(...'19.:/-aF'), marks)), (pairs) => {
         const clean = pairs.map(([character]) => character).join('');
@@ -148,8 +148,8 @@ describe('a plain address', () => {
 
 describe('text without invisible characters', () => {
   it('keeps everything else as it was typed', () => {
-    const seen = 'Größe \u2013 ５ ٣ ½ 名前 👍';
-    expect(dropUnseen(` \ufeff${seen}\u200b `)).toBe(seen);
+    const visible = 'Größe \u2013 ５ ٣ ½ 名前 👍';
+    expect(dropUnseen(` \ufeff${visible}\u200b `)).toBe(visible);
   });
 
   it('has none of Unicode’s default-ignorable characters', () => {

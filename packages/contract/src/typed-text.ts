@@ -33,7 +33,7 @@ export function toPlainAddresses(typed: string): string {
 
 /** Removes invisible characters, and white space at the ends. Everything else stays as it was typed. */
 export function dropUnseen(typed: string): string {
-  return isPlain(typed) ? typed.trim() : convert(typed, keepSeen).trim();
+  return isPlain(typed) ? typed.trim() : convert(typed, keepVisible).trim();
 }
 
 /**
@@ -67,14 +67,14 @@ const values = new Map<number, number>();
  */
 export function isUnseen(code: number): boolean {
   if (code < 0xad || code === RIGHT_TO_LEFT_OVERRIDE) return false;
-  return UNSEEN.some(([first, last]) => code >= first && code <= last);
+  return INVISIBLE_RANGES.some(([first, last]) => code >= first && code <= last);
 }
 
 const ZERO = 0x30;
 const RIGHT_TO_LEFT_OVERRIDE = 0x202e;
 
 /** First and last code points. */
-const UNSEEN: readonly (readonly [number, number])[] = [
+const INVISIBLE_RANGES: readonly (readonly [number, number])[] = [
   // Soft hyphen, grapheme joiner, Arabic letter mark.
   [0xad, 0xad],
   [0x34f, 0x34f],
@@ -111,7 +111,7 @@ function convert(text: string, toCharacter: (character: string, code: number) =>
   return converted;
 }
 
-function keepSeen(character: string, code: number): string {
+function keepVisible(character: string, code: number): string {
   return isUnseen(code) ? '' : character;
 }
 

@@ -154,7 +154,7 @@ export function findRefusedImports(source) {
   const statement =
     /\b(?:import|export)\s+(?!type\b)([\w$*\s,{}]+?)\s+from\s*['"](react|react-dom|react-dom\/client)['"]/g;
   return [...code.matchAll(statement)].flatMap(([, names, from]) => {
-    const kept = EXPORTS[from.replace('/', '-')];
+    const exported = EXPORTS[from.replace('/', '-')];
     const space = /^\*\s*as\s+([\w$]+)$/.exec(names)?.[1];
     const listed = /^\{([^}]*)\}$/.exec(names)?.[1];
     if (space === undefined && listed === undefined) return [names];
@@ -162,7 +162,7 @@ export function findRefusedImports(source) {
       space === undefined
         ? listed.split(',').map((name) => name.trim().split(/\s+as\s+/)[0])
         : [...code.matchAll(new RegExp(`\\b${space.replaceAll('$', '\\$')}\\.([\\w$]+)`, 'g'))].map(([, name]) => name);
-    return used.filter((name) => name !== '' && !/^type\s/.test(name) && !kept.has(name));
+    return used.filter((name) => name !== '' && !/^type\s/.test(name) && !exported.has(name));
   });
 }
 
@@ -343,15 +343,15 @@ function removeUnreached(code) {
     body.filter(({ type }) => type === 'FunctionDeclaration').map((node) => [node.id.name, node]),
   );
   const reached = body.filter(({ type }) => type !== 'FunctionDeclaration');
-  const look = (node) => {
+  const visit = (node) => {
     if (node.type === 'Identifier' && waiting.has(node.name)) {
       reached.push(waiting.get(node.name));
       waiting.delete(node.name);
     }
-    parts(node).forEach(look);
+    parts(node).forEach(visit);
   };
   // The list grows during the loop.
-  for (const node of reached) look(node);
+  for (const node of reached) visit(node);
   return applyEdits(
     code,
     [...waiting.values()].map(({ start, end }) => ({ start, end, by: '' })),

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import contentsSheet from './contents.css?inline';
-import { LOOKS, type Look } from './example.js';
+import { VARIANTS, type Variant } from './example.js';
 import { groups } from './groups/index.js';
 
 const WIDTHS = [1440, 1000, 390] as const;
@@ -10,7 +10,7 @@ const LANGUAGES = { en: 'English', de: 'Deutsch', pseudo: 'Pseudo-locale' } as c
 /** The list of all examples beside the selected one. The hash of the URL names it, or a whole group. */
 function Contents() {
   const [shown, setShown] = useState(shownByHash);
-  const [look, setLook] = useState<Look>(LOOKS.wide);
+  const [variant, setVariant] = useState<Variant>(VARIANTS.wide);
 
   useEffect(() => {
     const follow = (): void => setShown(shownByHash());
@@ -18,7 +18,7 @@ function Contents() {
     return () => window.removeEventListener('hashchange', follow);
   }, []);
 
-  const query = new URLSearchParams({ show: shown, dir: look.dir, language: look.language });
+  const query = new URLSearchParams({ show: shown, dir: variant.dir, language: variant.language });
   return (
     <>
       <nav aria-label="Examples">
@@ -45,8 +45,8 @@ function Contents() {
           <Choice
             name="Width"
             options={WIDTHS.map((width) => [width, String(width)])}
-            value={look.width}
-            onChoose={(width) => setLook({ ...look, width })}
+            value={variant.width}
+            onChoose={(width) => setVariant({ ...variant, width })}
           />
           <Choice
             name="Direction"
@@ -54,17 +54,17 @@ function Contents() {
               ['ltr', 'Left to right'],
               ['rtl', 'Right to left'],
             ]}
-            value={look.dir}
-            onChoose={(dir) => setLook({ ...look, dir })}
+            value={variant.dir}
+            onChoose={(dir) => setVariant({ ...variant, dir })}
           />
           <Choice
             name="Language"
             options={(Object.keys(LANGUAGES) as (keyof typeof LANGUAGES)[]).map((id) => [id, LANGUAGES[id]])}
-            value={look.language}
-            onChoose={(language) => setLook({ ...look, language })}
+            value={variant.language}
+            onChoose={(language) => setVariant({ ...variant, language })}
           />
         </form>
-        <iframe key={`${query}`} title={shown} src={`stage.html?${query}`} style={{ width: look.width }} />
+        <iframe key={`${query}`} title={shown} src={`stage.html?${query}`} style={{ width: variant.width }} />
       </main>
     </>
   );

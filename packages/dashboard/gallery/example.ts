@@ -1,10 +1,10 @@
 import type { PageId } from '@security-optimizer/contract/pages';
 import type { ReactNode } from 'react';
-import type { SiteState } from '../test/site-answers.js';
+import type { SiteState } from '../test/site-responses.js';
 import type { UserActions } from './stage/user-actions.js';
 
 /** Window width, direction and language of an example. */
-export interface Look {
+export interface Variant {
   /** Width of the window, CSS pixels. */
   readonly width: 1440 | 1000 | 390;
   readonly dir: 'ltr' | 'rtl';
@@ -43,8 +43,8 @@ export interface PageExample extends Shown {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Selector of the captured element. Default: the dialog or the whole page. */
   readonly area?: string;
-  /** Looks with baselines, besides the wide one. */
-  readonly looks?: readonly LookName[];
+  /** Variants with baselines, besides the wide one. */
+  readonly variants?: readonly VariantName[];
 }
 
 /** A pseudo-class that is forced on the first element that matches. */
@@ -63,15 +63,15 @@ export interface Group {
   readonly examples: readonly Example[];
 }
 
-/** The looks with baselines. */
-export const LOOKS = {
+/** The variants with baselines. */
+export const VARIANTS = {
   wide: { width: 1440, dir: 'ltr', language: 'en' },
   middle: { width: 1000, dir: 'ltr', language: 'en' },
   phone: { width: 390, dir: 'ltr', language: 'en' },
   rtl: { width: 1000, dir: 'rtl', language: 'pseudo' },
   german: { width: 1000, dir: 'ltr', language: 'de' },
-} as const satisfies Record<string, Look>;
-export type LookName = keyof typeof LOOKS;
+} as const satisfies Record<string, Variant>;
+export type VariantName = keyof typeof VARIANTS;
 
 export function isPage(example: Example): example is PageExample {
   return 'page' in example;

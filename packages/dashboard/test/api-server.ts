@@ -1,26 +1,26 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { atEnd } from './at-end.js';
-import type { Handler, SeenCall } from './replies.js';
+import type { Handler, ReceivedRequest } from './replies.js';
 
-export { type Handler, ok, type Reply, refused, type SeenCall, staleNonce } from './replies.js';
+export { type Handler, ok, type ReceivedRequest, type Reply, refused, staleNonce } from './replies.js';
 
 export interface ApiServer {
   readonly origin: string;
-  readonly calls: SeenCall[];
+  readonly calls: ReceivedRequest[];
   handler: Handler;
 }
 
 /** Starts an HTTP server on loopback that replaces guard and WordPress until the test ends. */
 export async function startApiServer(handler: Handler): Promise<ApiServer> {
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void handleRequest(request, response));
   const api: ApiServer = {
     origin: '',
     calls: [],
     handler,
   };
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = '';
     for await (const chunk of request) body += chunk;
     const call = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body };

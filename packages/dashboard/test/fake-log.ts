@@ -10,7 +10,7 @@ import type {
 } from '@security-optimizer/contract/activity/schemas';
 import { alertEndpoints } from '@security-optimizer/contract/alerts/endpoints';
 import { ALERT_KINDS, type Alerts } from '@security-optimizer/contract/alerts/schemas';
-import { ok, type Reply, refused, type SeenCall } from './replies.js';
+import { ok, type ReceivedRequest, type Reply, refused } from './replies.js';
 
 /** The activity log of a site, with guard's responses. */
 export interface FakeLog {
@@ -98,10 +98,10 @@ export function freshLog(): FakeLog {
     ],
     options: {
       disable_activity_log: 0,
-      log_lifetime: Array.from({ length: 12 }, (_, place) => ({
-        value: place + 1,
-        label: place === 0 ? '1 day' : `${place + 1} days`,
-        selected: place === 11 ? (1 as const) : (0 as const),
+      log_lifetime: Array.from({ length: 12 }, (_, index) => ({
+        value: index + 1,
+        label: index === 0 ? '1 day' : `${index + 1} days`,
+        selected: index === 11 ? (1 as const) : (0 as const),
       })),
       anonymize_addresses: 0,
       log_own_cron: 0,
@@ -112,12 +112,12 @@ export function freshLog(): FakeLog {
     alerts: freshAlerts(),
     alertTest: { ok: 1, sent: 1, text: '' },
     news: 0,
-    traffic: Array.from({ length: 3 }, (_, place) => ({
-      from: 1_795_219_200 + (place - 2) * DAY,
-      to: 1_795_219_200 + (place - 1) * DAY,
-      humans: 100 * (place + 1),
+    traffic: Array.from({ length: 3 }, (_, index) => ({
+      from: 1_795_219_200 + (index - 2) * DAY,
+      to: 1_795_219_200 + (index - 1) * DAY,
+      humans: 100 * (index + 1),
       bots: 50,
-      blocked: place,
+      blocked: index,
     })),
     status: { block: 0, type: 'ip', name: '203.0.113.24', hostname: '', do_not_block: 0, reason: '' },
     pageRows: 30,
@@ -319,7 +319,7 @@ const endpoints = [...activityEndpoints, ...weeklyReportEndpoints, ...alertEndpo
  * Responds to a request of the page Activity Log; null for any other request. It refuses a body that violates the
  * contract.
  */
-export function answerLog(log: FakeLog, suffix: string, call: SeenCall): Reply | null {
+export function handleLogRequest(log: FakeLog, suffix: string, call: ReceivedRequest): Reply | null {
   const endpoint = endpoints.find((item) => matches(item.suffix, suffix));
   if (endpoint === undefined) return null;
   const id = suffix.split('/').pop();
@@ -332,7 +332,7 @@ export function answerLog(log: FakeLog, suffix: string, call: SeenCall): Reply |
   }
   const parsed = endpoint.request.safeParse(body);
   if (!parsed.success) return refused(400, 'invalid_input', parsed.error.message);
-  return answer(log, endpoint.name, body);
+  return handleRequest(log, endpoint.name, body);
 }
 
 /** Details that are derived from a row of the list. */
@@ -420,7 +420,7 @@ interface LogBody {
   readonly quiet_hours?: 0 | 1;
 }
 
-function answer(log: FakeLog, name: string, body: LogBody): Reply {
+function handleRequest(log: FakeLog, name: string, body: LogBody): Reply {
   switch (name) {
     case 'activityUnknown':
       return ok(toPage(log, log.unknown, filters.unknown, body));
@@ -559,7 +559,7 @@ function toPage<Row>(log: FakeLog, rows: Row[], filterList: ActivityFilter[], { 
 }
 
 function recipients(log: FakeLog) {
-  return { entries: log.emails.map((email, place) => ({ id: place + 1, email })), max_emails: log.maxEmails };
+  return { entries: log.emails.map((email, index) => ({ id: index + 1, email })), max_emails: log.maxEmails };
 }
 
 function matches(pattern: string, suffix: string): boolean {

@@ -1,5 +1,5 @@
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
-import { ok, type Reply, type SeenCall } from './replies.js';
+import { ok, type ReceivedRequest, type Reply } from './replies.js';
 
 /** The login options of a site before its owner changes any. */
 export function freshLoginOptions(): LoginOptions {
@@ -51,10 +51,10 @@ export function freshLoginOptions(): LoginOptions {
   };
 }
 
-type Answer = (login: LoginOptions, body: Record<string, never>) => Partial<LoginOptions>;
+type UpdateHandler = (login: LoginOptions, body: Record<string, never>) => Partial<LoginOptions>;
 
 /** Guard's behaviour for each request of the page: it stores the fields and returns them. */
-const answers: Readonly<Record<string, Answer>> = {
+const updateHandlers: Readonly<Record<string, UpdateHandler>> = {
   '/2fa': (login, body) => ({ ...body, two_factor_setup_url: login.two_factor_setup_url }),
   '/two-factor-app-passwords': (_login, body) => body,
   '/two-factor-roles': (login, { two_factor_roles: roles = [] }: { two_factor_roles?: string[] }) => ({
@@ -89,7 +89,7 @@ const answers: Readonly<Record<string, Answer>> = {
 };
 
 /** Responds to a request of the page Login Security; null for any other request. */
-export function answerLogin(login: LoginOptions, suffix: string, call: SeenCall): Reply | null {
+export function handleLoginRequest(login: LoginOptions, suffix: string, call: ReceivedRequest): Reply | null {
   if (suffix.startsWith('/reset-user-2fa/')) {
     login.reset_2fa = login.reset_2fa.filter(({ ID }) => String(ID) !== suffix.split('/').pop());
     return ok({ reset_2fa: login.reset_2fa }, 'Done.');
@@ -97,9 +97,9 @@ export function answerLogin(login: LoginOptions, suffix: string, call: SeenCall)
   if (suffix === '/two-factor-reminder' || suffix === '/send-login-url') {
     return ok({ mailed: 2, failed: 0 }, '2 people got a mail.');
   }
-  const answer = answers[suffix];
-  if (answer === undefined) return null;
-  const changed = answer(login, JSON.parse(call.body));
+  const handler = updateHandlers[suffix];
+  if (handler === undefined) return null;
+  const changed = handler(login, JSON.parse(call.body));
   Object.assign(login, changed);
   return ok(changed, 'Saved.');
 }

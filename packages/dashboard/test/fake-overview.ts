@@ -3,7 +3,7 @@ import {
   type Notification,
   overviewEndpoints,
 } from '@security-optimizer/contract/overview/endpoints';
-import { ok, type Reply, refused, type SeenCall } from './replies.js';
+import { ok, type ReceivedRequest, type Reply, refused } from './replies.js';
 
 /** The parts of the Security Dashboard with their own endpoints, in guard's format. */
 export interface FakeOverview {
@@ -53,7 +53,7 @@ function card(id: string, title: string, item: Pick<HardeningItem, 'icon' | 'on'
 }
 
 /** Responds to a request of the dashboard; null for any other request. It refuses a body that violates the contract. */
-export function answerOverview(overview: FakeOverview, suffix: string, call: SeenCall): Reply | null {
+export function handleOverviewRequest(overview: FakeOverview, suffix: string, call: ReceivedRequest): Reply | null {
   const endpoint = overviewEndpoints.find((item) => item.suffix === suffix);
   if (endpoint === undefined) return null;
   const parsed = endpoint.request.safeParse(JSON.parse(call.body || '{}'));

@@ -1,14 +1,14 @@
 import { type ApiServer, startApiServer } from './api-server.js';
-import type { SeenCall } from './replies.js';
-import { answerSite, freshSite, NAMESPACE, type SiteState } from './site-answers.js';
+import type { ReceivedRequest } from './replies.js';
+import { freshSite, handleSiteRequest, NAMESPACE, type SiteState } from './site-responses.js';
 
-export { store, toOptions, toPage } from './site-answers.js';
+export { store, toOptions, toPage } from './site-responses.js';
 
 /** A site with guard in front, on its own server. */
 export interface FakeSite extends SiteState {
   readonly server: ApiServer;
   /** Number of requests to a suffix so far. */
-  calls(suffix: string): SeenCall[];
+  calls(suffix: string): ReceivedRequest[];
   /** The bodies of the requests to a suffix so far. */
   sent(suffix: string): Record<string, unknown>[];
   nonceCalls(): number;
@@ -17,7 +17,7 @@ export interface FakeSite extends SiteState {
 export async function startFakeSite(): Promise<FakeSite> {
   const site: FakeSite = {
     ...freshSite(),
-    server: await startApiServer((call) => answerSite(site, call)),
+    server: await startApiServer((call) => handleSiteRequest(site, call)),
     calls: (suffix) => site.server.calls.filter((call) => call.url === NAMESPACE + suffix),
     sent: (suffix) => site.calls(suffix).map(({ body }) => JSON.parse(body)),
     nonceCalls: () => site.server.calls.filter((call) => call.url.includes('rest-nonce')).length,

@@ -34,7 +34,7 @@ describe('the gallery', () => {
 
   it('has a unique URL for each group and example', () => {
     const ids = groups.flatMap((group) => [group.id, ...group.examples.map(({ id }) => id)]);
-    expect(ids.filter((id, place) => ids.indexOf(id) !== place)).toEqual([]);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
     expect(ids.filter((id) => !/^[a-z0-9-]+$/.test(id))).toEqual([]);
   });
 });

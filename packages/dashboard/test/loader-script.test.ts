@@ -129,10 +129,10 @@ describe('the first requests of a page', () => {
   });
 
   it.each([
-    ['the address of the API has another form', { rest_base: 'https://example.com/?rest_route=/&lang=de' }],
+    ['the URL of the API has an unexpected form', { rest_base: 'https://example.com/?rest_route=/&lang=de' }],
     ['there is no nonce', { wp_nonce: '' }],
-    ['there is no address', { rest_base: undefined }],
-  ])('are left to the client where %s', (_, change) => {
+    ['there is no URL', { rest_base: undefined }],
+  ])('are sent by the client if %s', (_, change) => {
     runLoader({ ...config, ...change });
     expect(fetched).not.toHaveBeenCalled();
     expect(preloaded()).toBeUndefined();

@@ -1,5 +1,5 @@
 /** A request of the client as the server receives it. */
-export interface SeenCall {
+export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
   readonly url: string;
@@ -14,7 +14,7 @@ export interface Reply {
 }
 
 /** Returns the response to a request; `null` closes the connection without one. */
-export type Handler = (call: SeenCall) => Reply | null | Promise<Reply | null>;
+export type Handler = (call: ReceivedRequest) => Reply | null | Promise<Reply | null>;
 
 /** Creates a response in the API's envelope. */
 export function ok(data: unknown, message = ''): Reply {

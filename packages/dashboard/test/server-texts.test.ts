@@ -51,15 +51,17 @@ it.each([
   ['de_DE', 'Der Abwesenheitsmodus ist bis 23. Nov. 2026, 18:05 eingeschaltet.'],
   ['es_ES', 'El modo ausente está activado hasta el 23 nov 2026, 18:05.'],
   ['it_IT', 'La modalità assenza è attiva fino al 23 nov 2026, 18:05.'],
-])('a time in a text of the server has the 24-hour format in %s', (locale, said) => {
+])('a time in a text of the server has the 24-hour format in %s', (locale, expected) => {
   speak(locale);
-  expect(plain(translateServerMessage(serverMessage('away_until', { time: { time: '2026-11-23 18:05' } })))).toBe(said);
+  expect(plain(translateServerMessage(serverMessage('away_until', { time: { time: '2026-11-23 18:05' } })))).toBe(
+    expected,
+  );
 });
 
 it('an event formats days and times in the language', () => {
   speak('de_DE');
-  const words = { kind: 'product.setting', object: 'Away Mode', objectType: '', before: 'Off' };
-  const format = (after: string) => plain(eventSentence({ ...words, after }, ownersLanguage));
+  const event = { kind: 'product.setting', object: 'Away Mode', objectType: '', before: 'Off' };
+  const format = (after: string) => plain(eventSentence({ ...event, after }, ownersLanguage));
   expect(format(toEventValue('away.period', '2026-11-23', '2026-12-01'))).toContain('23. Nov. 2026 – 1. Dez. 2026');
   setTimeLocale('en-US');
   expect(format(toEventValue('away.daily', '22:00', '06:00'))).toMatch(/10:00 PM.*6:00 AM/);

@@ -19,13 +19,13 @@ afterEach(async () => {
 
 // Restore the window for the next file, which also loads the modules again.
 const { head, documentElement } = document;
-const kept = new Set<Node>(head.childNodes);
+const initialNodes = new Set<Node>(head.childNodes);
 const address = location.href;
 
 afterAll(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
-  for (const node of [...head.childNodes]) if (!kept.has(node)) node.remove();
+  for (const node of [...head.childNodes]) if (!initialNodes.has(node)) node.remove();
   for (const name of documentElement.getAttributeNames()) documentElement.removeAttribute(name);
   for (const name of document.body.getAttributeNames()) document.body.removeAttribute(name);
   history.replaceState(null, '', address);

@@ -33,7 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     rmSync(dir, { recursive: true, force: true });
   };
   try {
-    const kinds = wantedKinds(process.env.E2E_STACK ?? '');
+    const kinds = parseStackKinds(process.env.E2E_STACK ?? '');
     // Short names, since socket paths have a maximum length.
     const starting = [browser(ends), ...kinds.map((kind) => starters[kind](join(dir, kind.charAt(0)), ends))] as const;
     // If one fails, the others finish starting first. Only then can all of them be stopped.
@@ -53,10 +53,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-function wantedKinds(wanted: string): readonly StackKind[] {
-  if (wanted === '') return stackKinds;
-  const kind = stackKinds.find((known) => known === wanted);
-  if (kind === undefined) throw new Error(`E2E_STACK is ${wanted}; it can be ${stackKinds.join(', ')}.`);
+function parseStackKinds(list: string): readonly StackKind[] {
+  if (list === '') return stackKinds;
+  const kind = stackKinds.find((known) => known === list);
+  if (kind === undefined) throw new Error(`E2E_STACK is ${list}; it can be ${stackKinds.join(', ')}.`);
   return [kind];
 }
 
@@ -77,8 +77,8 @@ async function embedded(dir: string, ends: (() => Promise<void>)[]): Promise<Sta
   const port = await findFreePort();
   const siteUrl = `http://127.0.0.1:${port}`;
   const wordpress = await startEmbeddedWordPress({ dataDir: dir, php: 'native', siteUrl, log: say });
-  sayRelease('embedded', wordpress.release);
-  return putGuardInFront({ kind: 'embedded', dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
+  printRelease('embedded', wordpress.release);
+  return startGuardInFront({ kind: 'embedded', dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
 }
 
 async function production(
@@ -93,11 +93,11 @@ async function production(
   const nginx = kind === 'production' ? 'tuned' : 'defaults';
   const { release, fallbackReason } = await fetchCurrentWordPress({ log: say });
   const wordpress = await startProductionStack({ dir, siteUrl, nginx, wordpressVersion: release, log: say });
-  sayRelease(kind, release, fallbackReason);
-  return putGuardInFront({ kind, dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
+  printRelease(kind, release, fallbackReason);
+  return startGuardInFront({ kind, dir, port, siteUrl, wordpress, ends, stop: wordpress.stop });
 }
 
-async function putGuardInFront(parts: {
+async function startGuardInFront(parts: {
   readonly kind: StackKind;
   readonly dir: string;
   readonly port: number;
@@ -139,7 +139,7 @@ async function putGuardInFront(parts: {
   return stack;
 }
 
-function sayRelease(kind: StackKind, release: string, why: string | null = null): void {
+function printRelease(kind: StackKind, release: string, why: string | null = null): void {
   say(`The ${kind} stack runs WordPress ${release}${why === null ? '' : ` (${why})`}.`);
 }
 

@@ -18,8 +18,8 @@ export function keepBusy(loops) {
   );
   return async () => {
     const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
-    const gone = running.map((child) => once(child, 'exit'));
+    const exited = running.map((child) => once(child, 'exit'));
     for (const child of running) child.kill('SIGKILL');
-    await Promise.all(gone);
+    await Promise.all(exited);
   };
 }

@@ -16,7 +16,7 @@ describe('npm test', () => {
     [['--at-a-time', '0'], '--at-a-time is 0; it can be a whole number from 1'],
     [['--shuffle', '1.5'], '--shuffle is 1.5'],
     [['--only', 'lint,everything'], 'There is no group everything.'],
-  ])('refuses %j before it does anything, and says why', (args, reason) => {
+  ])('refuses %j before it starts, with the reason', (args, reason) => {
     const { status, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
     expect(stderr).toContain(reason);
     expect(status).not.toBe(0);

@@ -137,9 +137,9 @@ describe('npm test', () => {
 
   it.each([
     ['does not load', "import './missing.mjs';", /b\.test\.mjs > \(the file itself\)[\s\S]*missing\.mjs/],
-    ['has a mistake in its syntax', 'it(', /b\.test\.mjs > \(the file itself\)[\s\S]*syntax/],
+    ['has a syntax error', 'it(', /b\.test\.mjs > \(the file itself\)[\s\S]*syntax/],
     ['throws while it loads', "throw new Error('broken');", /b\.test\.mjs > \(the file itself\)[\s\S]*broken/],
-    ['holds no test', '', /b\.test\.mjs > \(the file itself\)[\s\S]*No test suite/],
+    ['contains no test', '', /b\.test\.mjs > \(the file itself\)[\s\S]*No test suite/],
     [
       'fails in a hook before its tests',
       `describe('a suite', () => { beforeAll(() => { throw new Error('broken'); });\n${passing} });`,
@@ -153,7 +153,7 @@ describe('npm test', () => {
     ['ends its process', "it('leaves', () => process.exit(0));", /b\.test\.mjs > leaves [\s\S]*process\.exit/],
     ['kills its process', `it('dies', () => { ${kill('pid')} });`, /failed: \S+b\.test\.mjs: did not end/],
     ['kills the process above it', `it('kills', () => { ${kill('ppid')} });`, /failed: .*without results/],
-  ])('fails with a file that %s, and says so', (_what, content, reason) => {
+  ])('fails with a file that %s, and reports it', (_what, content, reason) => {
     const { code, last, stdout } = runTests({ 'a.test.mjs': passing, 'b.test.mjs': content });
     expect(stdout).toMatch(reason);
     expect(last).toMatch(/^\d+ passed, [1-9]\d* failed$/);

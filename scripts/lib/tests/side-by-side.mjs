@@ -18,7 +18,7 @@ export async function sideBySide(jobs, atATime, dir) {
   const waiting = [...jobs];
   const worker = async () => {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      const { passed, failed, failures, files = [] } = await (jobs.length === 1 ? live(job) : kept(job, dir));
+      const { passed, failed, failures, files = [] } = await (jobs.length === 1 ? live(job) : storeResult(job, dir));
       sums.passed += passed;
       sums.failed += failed;
       sums.failures.push(...(failures ?? (failed === 0 ? [] : [job.name])));
@@ -44,7 +44,7 @@ async function live(job) {
   return report(job, await outcome(job, 2));
 }
 
-async function kept(job, dir) {
+async function storeResult(job, dir) {
   const file = join(dir, `${job.name.replace(/[^\w.]+/g, '-')}.log`);
   const output = openSync(file, 'w');
   const began = Date.now();

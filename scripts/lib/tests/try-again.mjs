@@ -2,24 +2,24 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** More failed files than this are no accident of a busy machine: the run fails. */
-export const MOST_FLAKY = 5;
+export const MAX_FLAKY = 5;
 
 /**
  * Runs each test file that failed once more, by itself, one after the other, when everything else has ended. A file that
- * passes now counts as passed and is reported as flaky. Where more than `MOST_FLAKY` files have failed, none is tried.
+ * passes now counts as passed and is reported as flaky. Where more than `MAX_FLAKY` files have failed, none is tried.
  *
  * @param sums what `sideBySide` returns
  * @param isStopped whether somebody has stopped the run
  * @returns `{ passed, failed, failures, flaky }`; `flaky` holds
  *   `{ job, file, seconds: { first, second }, failures: [{ name, text }] }` with the failures of the first time
  */
-export async function tryAgain(sums, isStopped = () => false) {
+export async function retryFailed(sums, isStopped = () => false) {
   const after = { passed: sums.passed, failed: sums.failed, failures: [...sums.failures], flaky: [] };
-  if (sums.files.length > MOST_FLAKY) {
-    after.failures.push(`${sums.files.length} test files failed; more than ${MOST_FLAKY} are not tried again.`);
+  if (sums.files.length > MAX_FLAKY) {
+    after.failures.push(`${sums.files.length} test files failed; more than ${MAX_FLAKY} are not tried again.`);
   }
   for (const first of sums.files) {
-    if (sums.files.length > MOST_FLAKY || isStopped()) {
+    if (sums.files.length > MAX_FLAKY || isStopped()) {
       addFailed(after, first);
       continue;
     }
@@ -55,7 +55,7 @@ function addFailed(after, { job, file, passed, failed, failures }) {
  * @returns `lines`, the last ones of the run: what failed, what was flaky, and the sums; and the exit `code`
  */
 export async function conclude(sums, dir, isStopped) {
-  const { passed, failed, failures, flaky } = await tryAgain(sums, isStopped);
+  const { passed, failed, failures, flaky } = await retryFailed(sums, isStopped);
   mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'flaky.json'), `${JSON.stringify(flaky, null, 2)}\n`);
   const lines = failures.map((failure) => `failed: ${failure}`);

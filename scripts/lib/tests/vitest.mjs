@@ -52,14 +52,14 @@ export function judge(name, code, results) {
     return { passed: 0, failed: 1, failures: [`${name}: ended with ${code}, without results`], files: [], seconds: 0 };
   }
   const files = results.files.filter(({ failures }) => failures.length > 0);
-  const whole = results.files.filter(({ failures }) => failures.length === 0);
+  const complete = results.files.filter(({ failures }) => failures.length === 0);
   const failures = [
     ...results.errors.map((error) => `${name}: ${error.split('\n')[0]}`),
-    ...whole.filter(({ ended }) => !ended).map(({ file }) => `${file}: did not end`),
+    ...complete.filter(({ ended }) => !ended).map(({ file }) => `${file}: did not end`),
   ];
   // Vitest found something to complain about that is none of these, for example that there is no test at all.
   if (code !== 0 && failures.length === 0 && files.length === 0) failures.push(`${name}: ended with ${code}`);
-  const passed = whole.reduce((sum, file) => sum + file.passed, 0);
+  const passed = complete.reduce((sum, file) => sum + file.passed, 0);
   const seconds = results.files.reduce((sum, file) => sum + file.seconds, 0);
   return { passed, failed: failures.length, failures, files, seconds };
 }

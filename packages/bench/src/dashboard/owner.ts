@@ -39,7 +39,7 @@ export async function startOwner(
   const cookies = await first.cookies();
   await first.close();
 
-  async function opening(url: string, look: (page: Page) => Promise<number>): Promise<number> {
+  async function opening(url: string, measure: (page: Page) => Promise<number>): Promise<number> {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     await context.addCookies(cookies);
     try {
@@ -47,7 +47,7 @@ export async function startOwner(
       const session = await context.newCDPSession(fresh);
       await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
       await fresh.goto(url, { waitUntil: 'commit' });
-      return await look(fresh);
+      return await measure(fresh);
     } finally {
       await context.close();
     }
@@ -87,7 +87,7 @@ async function measureFirstReaction(page: Page, control: string, reaction: strin
 async function answerConsent(page: Page, home: string): Promise<void> {
   const status = await page.evaluate(async (base) => {
     const nonce = await (await fetch(`${base}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
-    const answer = await fetch(`${base}/?rest_route=/provider-settings/v1/update-settings`, {
+    const response = await fetch(`${base}/?rest_route=/provider-settings/v1/update-settings`, {
       method: 'PUT',
       headers: { 'X-WP-Nonce': nonce.trim(), 'Content-Type': 'application/json' },
       body: JSON.stringify({
@@ -96,7 +96,7 @@ async function answerConsent(page: Page, home: string): Promise<void> {
         siteground_email_consent: 0,
       }),
     });
-    return answer.status;
+    return response.status;
   }, home);
   if (status !== 200) throw new Error(`the questions about consent could not be answered: HTTP ${status}`);
 }

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { alternate, getTurn } from './alternate.js';
+import { alternate, getRoundOrder } from './alternate.js';
 
 it('every contender has a turn in each round, and the warm-up round does not count', async () => {
   const turns: string[] = [];
@@ -14,7 +14,7 @@ it('every contender has a turn in each round, and the warm-up round does not cou
 });
 
 const names = ['a', 'b', 'c', 'd', 'e'];
-const turns = Array.from({ length: 20 }, (_, time) => getTurn(names, time));
+const turns = Array.from({ length: 20 }, (_, time) => getRoundOrder(names, time));
 
 test('each turn contains every route once, and each route comes first equally often', () => {
   for (const turn of turns) expect([...turn].sort()).toEqual(names);
@@ -29,4 +29,4 @@ test('each route follows every other one equally often', () => {
   expect(counts.size).toBe(20);
 });
 
-test('a single route is in every turn', () => expect(getTurn(['only'], 7)).toEqual(['only']));
+test('a single route is in every turn', () => expect(getRoundOrder(['only'], 7)).toEqual(['only']));

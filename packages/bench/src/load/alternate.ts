@@ -8,13 +8,13 @@ import { Agent, get } from 'node:http';
  */
 export async function alternate<Name extends string, Result>(
   contenders: Readonly<Record<Name, (seconds: number) => Promise<Result>>>,
-  options: { readonly rounds: number; readonly seconds: number; onTurn?(name: Name, round: number): void },
+  options: { readonly rounds: number; readonly seconds: number; onRound?(name: Name, round: number): void },
 ): Promise<Record<Name, Result[]>> {
   const names = Object.keys(contenders) as Name[];
   const results = Object.fromEntries(names.map((name) => [name, [] as Result[]])) as Record<Name, Result[]>;
   for (let round = 0; round <= options.rounds; round++) {
     for (const name of names) {
-      options.onTurn?.(name, round);
+      options.onRound?.(name, round);
       const result = await contenders[name](options.seconds);
       if (round > 0) results[name].push(result);
     }
@@ -39,33 +39,33 @@ export async function pairedRequests<Name extends string>(
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(routes) as Name[];
   const agents = new Map(names.map((name) => [name, new Agent({ keepAlive: true, maxSockets: 1 })]));
-  const taken = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  const durations = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   try {
     for (let time = 0; time < times; time++) {
-      for (const name of getTurn(names, time)) {
-        taken[name].push(await measureRequest(routes[name], agents.get(name) as Agent));
+      for (const name of getRoundOrder(names, time)) {
+        durations[name].push(await measureRequest(routes[name], agents.get(name) as Agent));
       }
     }
   } finally {
     for (const agent of agents.values()) agent.destroy();
   }
-  return taken;
+  return durations;
 }
 
 /**
  * The names in the order of a turn. Each comes first equally often and follows each other one equally often, because a
  * request after one to another copy of WordPress meets cold caches.
  */
-export function getTurn<Name>(names: readonly Name[], time: number): Name[] {
+export function getRoundOrder<Name>(names: readonly Name[], time: number): Name[] {
   const steps = findSteps(names.length);
   const step = steps[Math.floor(time / names.length) % steps.length] as number;
   return names.map((_, i) => names[(time + i * step) % names.length] as Name);
 }
 
 /** The step sizes that reach each of the places once. */
-function findSteps(places: number): number[] {
+function findSteps(count: number): number[] {
   const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
-  return Array.from({ length: places }, (_, i) => i + 1).filter((step) => gcd(places, step) === 1);
+  return Array.from({ length: count }, (_, i) => i + 1).filter((step) => gcd(count, step) === 1);
 }
 
 /** Timeout of a page. */

@@ -25,7 +25,7 @@ export interface EvenResult {
   readonly requests: number;
   readonly requestsPerSecond: number;
   /** Requests that were not sent because their time had passed. */
-  readonly leftOut: number;
+  readonly skipped: number;
   /** Milliseconds from sending to the last byte. */
   readonly p50: number;
   readonly p95: number;
@@ -56,7 +56,7 @@ export async function evenLoad(load: EvenLoad): Promise<EvenResult> {
   return {
     requests: counted.requests,
     requestsPerSecond: counted.requests / counted.seconds,
-    leftOut: counted.left_out,
+    skipped: counted.left_out,
     ...{ p50: counted.p50, p95: counted.p95, p99: counted.p99 },
     mostInMillisecond: counted.most_in_1ms,
   };

@@ -40,7 +40,8 @@ async function getResponse(url: string): Promise<IncomingMessage> {
 }
 
 function* createChunks(size: number): Generator<Buffer> {
-  for (let left = size; left > 0; left -= CHUNK.length) yield left < CHUNK.length ? CHUNK.subarray(0, left) : CHUNK;
+  for (let remaining = size; remaining > 0; remaining -= CHUNK.length)
+    yield remaining < CHUNK.length ? CHUNK.subarray(0, remaining) : CHUNK;
 }
 
 /** Sends a GET request and returns the status of the response. */

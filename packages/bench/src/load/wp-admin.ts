@@ -40,25 +40,25 @@ export async function logInOwner(owner: Owner): Promise<OwnerSession> {
   const logIn = async () => {
     const { user, password } = owner;
     const fields = { log: user, pwd: password, 'wp-submit': 'Log In', testcookie: '1' };
-    const { status, took } = await send('POST', '/wp-login.php', new URLSearchParams(fields).toString());
+    const { status, ms } = await send('POST', '/wp-login.php', new URLSearchParams(fields).toString());
     if (status !== 302) throw new Error(`the owner could not log in: ${status}`);
-    return took;
+    return ms;
   };
   let next = 0;
   await logIn();
   if (!cookies.has(DEVICE_COOKIE)) throw new Error('guard did not mark the device that logged in');
   return {
     async loadPages(seconds) {
-      const taken: number[] = [];
+      const durations: number[] = [];
       const end = performance.now() + seconds * 1000;
       while (performance.now() < end) {
         const path = PAGES[next++ % PAGES.length] as string;
-        const { status, took, text } = await send('GET', path);
+        const { status, ms, text } = await send('GET', path);
         if (status !== 200 || !text.includes('id="wpadminbar"')) throw new Error(`${path} answered ${status}`);
-        taken.push(took);
+        durations.push(ms);
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
-      return taken;
+      return durations;
     },
     logInAgain: logIn,
     close: () => agent.destroy(),
@@ -72,7 +72,7 @@ interface Response {
   readonly status: number;
   readonly text: string;
   /** Milliseconds from sending to the last byte. */
-  readonly took: number;
+  readonly ms: number;
 }
 
 function exchange(
@@ -90,8 +90,8 @@ function exchange(
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
-        const took = performance.now() - start;
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString(), took });
+        const ms = performance.now() - start;
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString(), ms });
       });
     });
     for (const [name, value] of Object.entries(headers)) sent.setHeader(name, value);

@@ -24,7 +24,7 @@ export const refusals: Measure = {
       await alternate(await contenders(bench), {
         rounds: bench.rounds,
         seconds: bench.seconds,
-        onTurn: (name, round) => bench.log(`p1, round ${round} of ${bench.rounds}: ${name}`),
+        onRound: (name, round) => bench.log(`p1, round ${round} of ${bench.rounds}: ${name}`),
       }),
     );
   },

@@ -31,8 +31,8 @@ const ABOVE_BARE_PROXY: Bar = { of: 'ratio', is: 'at least', limit: 1.5 };
 /** What guard adds to a very cheap page, and how many such pages it forwards per second. */
 async function forwarding(bench: Bench): Promise<Line[]> {
   return [
-    ...(await behind(bench, 'node', () => startNodeProgram(bench, 'page-server'))),
-    ...(await behind(bench, 'nginx', () => startNginxFile(bench))),
+    ...(await measureUpstream(bench, 'node', () => startNodeProgram(bench, 'page-server'))),
+    ...(await measureUpstream(bench, 'nginx', () => startNginxFile(bench))),
   ];
 }
 
@@ -46,7 +46,7 @@ interface Loads {
   readonly full: LoadResult;
 }
 
-async function behind(bench: Bench, name: string, startUpstream: () => Promise<Server>): Promise<Line[]> {
+async function measureUpstream(bench: Bench, name: string, startUpstream: () => Promise<Server>): Promise<Line[]> {
   const upstream = await startUpstream();
   const routes: Record<Route, Server> = {
     direct: upstream,
@@ -72,7 +72,7 @@ async function behind(bench: Bench, name: string, startUpstream: () => Promise<S
     {
       rounds: bench.rounds,
       seconds: bench.seconds,
-      onTurn: (route, round) => bench.log(`p2, upstream ${name}, round ${round} of ${bench.rounds}: ${route}`),
+      onRound: (route, round) => bench.log(`p2, upstream ${name}, round ${round} of ${bench.rounds}: ${route}`),
     },
   );
   for (const server of Object.values(routes)) await server.stop();

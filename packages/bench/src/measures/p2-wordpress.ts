@@ -69,7 +69,7 @@ function report(rounds: Record<Route, number[]>[]): Line[] {
     });
   };
   const page = median(rounds.map((round) => median(round.alone)));
-  const beside = (what: string, value: number) =>
+  const compare = (what: string, value: number) =>
     line({
       measure: 'p2',
       what: `added to WordPress's front page by ${what}, p50`,
@@ -80,8 +80,8 @@ function report(rounds: Record<Route, number[]>[]): Line[] {
   return [
     byGuard('p50', median, { of: 'ratio', is: 'at most', limit: 1.4 }),
     byGuard('p99', p99),
-    beside('nginx proxy_pass', added('withConnector', 'nginx', median)),
-    beside('the connector', added('alone', 'withConnector', median)),
-    beside('guard and connector', added('alone', 'guard', median)),
+    compare('nginx proxy_pass', added('withConnector', 'nginx', median)),
+    compare('the connector', added('alone', 'withConnector', median)),
+    compare('guard and connector', added('alone', 'guard', median)),
   ];
 }

@@ -115,9 +115,9 @@ async function measureQueries(
     bench.log(`p3, ${name} entries, round ${round} of ${bench.rounds}`);
     for (const [what, query] of Object.entries(byName)) {
       for (let index = 0; index < QUERIES; index++) {
-        const began = performance.now();
+        const startedAt = performance.now();
         await query();
-        if (round > 0) times.get(what)?.push(performance.now() - began);
+        if (round > 0) times.get(what)?.push(performance.now() - startedAt);
       }
     }
   }

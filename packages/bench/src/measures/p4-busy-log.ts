@@ -58,7 +58,7 @@ export const busyLog: Measure = {
         rounds: bench.rounds,
         // The 99th percentile needs more requests than a usual turn has.
         seconds: 2 * bench.seconds,
-        onTurn: (name, round) => bench.log(`p4, round ${round} of ${bench.rounds}: ${name}`),
+        onRound: (name, round) => bench.log(`p4, round ${round} of ${bench.rounds}: ${name}`),
       }),
     );
   },
@@ -169,7 +169,7 @@ function report(turns: Record<Name, Round[]>): Line[] {
    * The slowdown of guard beside the slowdown of nginx under the same flood. The load, the refusals and the forwarding
    * share one machine, so a part of the slowdown is not guard's.
    */
-  const besideNginx = (name: Compared) => {
+  const compareToNginx = (name: Compared) => {
     const [own, nginx] = [times(name, 'quiet'), times('nginx', 'nginxQuiet')];
     return line({
       ...{ measure: 'p4', what: `p99 of a forwarded request ${LABELS[name]}, against quiet`, unit: 'x', bar: BAR },
@@ -184,7 +184,7 @@ function report(turns: Record<Name, Round[]>): Line[] {
   const busy = ['flood', 'lists', 'clearing', 'everything'] as const;
   return [
     ...(['lists', 'clearing'] as const).map((name) => against(name, 'p99', p99, BAR)),
-    ...(['flood', 'everything'] as const).map((name) => besideNginx(name)),
+    ...(['flood', 'everything'] as const).map((name) => compareToNginx(name)),
     line({
       ...{ measure: 'p4', what: `p50 of a forwarded request ${LABELS.flood}`, unit: 'ms', bar: BAR },
       value: median(figures('flood', p50)),

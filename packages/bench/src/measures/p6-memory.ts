@@ -42,15 +42,15 @@ export const memory: Measure = {
 };
 
 async function idle(bench: Bench, upstream: Server): Promise<Line[]> {
-  const taken: number[] = [];
+  const durations: number[] = [];
   for (let start = 1; start <= STARTS; start++) {
     bench.log(`p6, idle, start ${start} of ${STARTS}`);
     const guard = await startGuard(bench, { upstream: upstream.url });
     await sleep(IDLE_MS);
-    taken.push(getResidentBytes(guard.pid) / MEBIBYTE);
+    durations.push(getResidentBytes(guard.pid) / MEBIBYTE);
     await guard.stop();
   }
-  return [line({ measure: 'p6', what: 'memory, idle', value: median(taken), unit: 'MB', bar: atMost(120) })];
+  return [line({ measure: 'p6', what: 'memory, idle', value: median(durations), unit: 'MB', bar: atMost(120) })];
 }
 
 /** The peak of the memory during a flood, and how much higher it is in the second half than in the first. */

@@ -61,7 +61,7 @@ async function times(bench: Bench, owner: Awaited<ReturnType<typeof startOwner>>
     {
       rounds: bench.rounds,
       seconds: 0,
-      onTurn: (name, round) => bench.log(`p7, round ${round} of ${bench.rounds}: ${name}`),
+      onRound: (name, round) => bench.log(`p7, round ${round} of ${bench.rounds}: ${name}`),
     },
   );
   const plain = median(opened.tools as number[]);

@@ -39,7 +39,7 @@ export const starts: Measure = {
       {
         rounds: bench.rounds,
         seconds: 0,
-        onTurn: (name, round) => bench.log(`p8, round ${round} of ${bench.rounds}: ${name}`),
+        onRound: (name, round) => bench.log(`p8, round ${round} of ${bench.rounds}: ${name}`),
       },
     );
     return report(seconds, await countAllowed(million.guard));

@@ -33,30 +33,30 @@ export const manySites: Measure = {
       bench.log(`p9, start ${round} of ${bench.rounds}`);
       process.kill(guard.pid, 'SIGKILL');
       await guard.stop();
-      const began = performance.now();
-      const answered = firstResponse(guard.url, host(SITES - 1));
+      const startedAt = performance.now();
+      const firstResponseMs = firstResponse(guard.url, host(SITES - 1));
       guard = await serve(bench, guard.dataDir);
-      starts.push(((await answered) - began) / 1000);
+      starts.push(((await firstResponseMs) - startedAt) / 1000);
     }
     await sleep(SETTLING_MS);
     const adding = new AddedSites(guard, upstream.url);
-    const turns = await alternate<'quiet' | 'adding', Turn>(
+    const rounds = await alternate<'quiet' | 'adding', Round>(
       {
-        quiet: (seconds) => measureTurn(guard, seconds, async () => 0),
-        adding: (seconds) => measureTurn(guard, seconds, () => adding.addOne()),
+        quiet: (seconds) => measureRound(guard, seconds, async () => 0),
+        adding: (seconds) => measureRound(guard, seconds, () => adding.addOne()),
       },
       {
         rounds: bench.rounds,
         // The 99th percentile needs more requests than a usual turn has.
         seconds: 2 * bench.seconds,
-        onTurn: (name, round) => bench.log(`p9, round ${round} of ${bench.rounds}: ${name}`),
+        onRound: (name, round) => bench.log(`p9, round ${round} of ${bench.rounds}: ${name}`),
       },
     );
-    return report(starts, turns);
+    return report(starts, rounds);
   },
 };
 
-interface Turn {
+interface Round {
   readonly load: EvenResult;
   /** Seconds from the signal until the new site was served; 0 if none was added. */
   readonly seconds: number;
@@ -64,7 +64,7 @@ interface Turn {
 
 const host = (number: number) => `site-${number}.example.com`;
 
-async function measureTurn({ url }: GuardServer, seconds: number, during: () => Promise<number>): Promise<Turn> {
+async function measureRound({ url }: GuardServer, seconds: number, during: () => Promise<number>): Promise<Round> {
   const [load, took] = await Promise.all([
     evenLoad({ url, seconds, ...FORWARDED, headers: { Host: host(0) }, expect: 'allowed' }),
     // The site is added in the middle of the turn.
@@ -95,9 +95,9 @@ class AddedSites {
     await writeFile(secretFile(dataDir, site.id), 'ab'.repeat(32), { mode: 0o600 });
     await writeFile(`${file}.new`, JSON.stringify(config), { mode: 0o600 });
     await rename(`${file}.new`, file);
-    const began = performance.now();
+    const startedAt = performance.now();
     process.kill(pid, 'SIGHUP');
-    return ((await firstResponse(url, site.hosts[0] as string)) - began) / 1000;
+    return ((await firstResponse(url, site.hosts[0] as string)) - startedAt) / 1000;
   }
 }
 
@@ -111,8 +111,8 @@ async function firstResponse(url: string, name: string): Promise<number> {
   throw new Error(`${name} was not served in time`);
 }
 
-function report(starts: readonly number[], { quiet, adding }: Record<'quiet' | 'adding', Turn[]>): Line[] {
-  const p99 = (turns: readonly Turn[]) => turns.map(({ load }) => load.p99);
+function report(starts: readonly number[], { quiet, adding }: Record<'quiet' | 'adding', Round[]>): Line[] {
+  const p99 = (rounds: readonly Round[]) => rounds.map(({ load }) => load.p99);
   return [
     line({
       measure: 'p9',

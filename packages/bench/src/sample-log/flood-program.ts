@@ -29,10 +29,10 @@ async function flood(duration: number, rate: number): Promise<FloodReport> {
   const store = await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
   const writes: Promise<void>[] = [];
   const memory: number[] = [];
-  const began = performance.now();
+  const startedAt = performance.now();
   const processor = process.cpuUsage();
   let sent = 0;
-  for (let passed = 0; passed < duration; passed = (performance.now() - began) / 1000) {
+  for (let passed = 0; passed < duration; passed = (performance.now() - startedAt) / 1000) {
     const due = Math.floor(passed * rate) - sent;
     const visits = Array.from({ length: due }, (_, index) => createVisit(sent + index));
     writes.push(store.write({ site: FLOOD_SITE, visits: packVisits(visits), dropped: 0 }));

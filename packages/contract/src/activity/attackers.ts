@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { endpoint } from '../endpoint.js';
 import { messages } from '../messages.js';
-import { flag, toggleValue, wholeNumber } from '../shapes.js';
+import { flag, integerBetween, toggleValue } from '../shapes.js';
 import { currentBlock } from './blocks.js';
 
 /**
@@ -121,6 +121,6 @@ export const activityRequest = endpoint({
   suffix: '/activity-request/{id}',
   methods: ['POST', 'GET'],
   summary: 'All details of a row in the list of unknown visitors.',
-  request: z.object({ id: wholeNumber(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat) }),
+  request: z.object({ id: integerBetween(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat) }),
   response: requestDetailsSchema,
 });

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { endpoint } from '../endpoint.js';
 import { messages } from '../messages.js';
 import { choiceValue, settingEndpoints } from '../settings/endpoints.js';
-import { flag, toggleValue, wholeNumber } from '../shapes.js';
+import { flag, integerBetween, toggleValue } from '../shapes.js';
 import { toPlainAddress } from '../typed-text.js';
 import { activityAttackers, activityRequest } from './attackers.js';
 import { blockDurations, currentBlock, MAX_NOTE } from './blocks.js';
@@ -20,7 +20,7 @@ import {
   visitPresets,
 } from './schemas.js';
 
-const page = wholeNumber(1, 1_000_000, 'Use a page number from 1.');
+const page = integerBetween(1, 1_000_000, 'Use a page number from 1.');
 
 const listRequest = z.object({
   limitedView: z.nullish(toggleValue),
@@ -41,7 +41,7 @@ const listRequest = z.object({
 });
 
 const visitorId = z.object({
-  id: wholeNumber(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
+  id: integerBetween(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
 });
 
 function list<const Name extends string, Response extends z.ZodMiniType>(
@@ -94,7 +94,7 @@ export const activityNews = endpoint({
   summary: 'Number of rows that were added to a list since the row with the id `since`, up to 1,000.',
   request: z.object({
     list: activityListName,
-    since: wholeNumber(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
+    since: integerBetween(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
     filters: sentFilters,
     preset: listRequest.shape.preset,
     search: listRequest.shape.search,
@@ -104,7 +104,7 @@ export const activityNews = endpoint({
 });
 
 /** Unix seconds. */
-const seconds = wholeNumber(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat);
+const seconds = integerBetween(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat);
 
 export const activityTraffic = endpoint({
   name: 'activityTraffic',

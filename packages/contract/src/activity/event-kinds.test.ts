@@ -5,7 +5,7 @@ import { serverMessage } from '../server-messages.js';
 import { activityKinds, type EventValues, eventSentence } from './event-kinds.js';
 import { toEventValue, toShortList } from './event-values.js';
 
-const words = { kind: '', object: '', objectType: '', before: null, after: null };
+const values = { kind: '', object: '', objectType: '', before: null, after: null };
 
 describe('the sentence of an event', () => {
   it('uses each name of a kind once', () => {
@@ -33,12 +33,12 @@ describe('the sentence of an event', () => {
       before: 'Editor',
       after: 'Administrator',
     };
-    expect(eventSentence({ ...words, ...event })).toBe('Changed the role of “editor-1” from Editor to Administrator');
+    expect(eventSentence({ ...values, ...event })).toBe('Changed the role of “editor-1” from Editor to Administrator');
   });
 
   it('omits unknown values', () => {
     const event = { kind: 'plugin.updated', object: 'My Tool', objectType: 'plugin', after: '1.1' };
-    expect(eventSentence({ ...words, ...event })).toBe('Updated plugin “My Tool”');
+    expect(eventSentence({ ...values, ...event })).toBe('Updated plugin “My Tool”');
   });
 
   it.each([
@@ -120,7 +120,7 @@ describe('the sentence of an event', () => {
   it('shows the first values of a long list and counts the others', () => {
     const after = toShortList(['192.0.2.1', '192.0.2.2'], 12);
     const event = { kind: 'product.setting', object: 'Login Access', before: 'everyone', after };
-    expect(eventSentence({ ...words, ...event })).toBe(
+    expect(eventSentence({ ...values, ...event })).toBe(
       'Set “Login Access” in Security Optimizer to 192.0.2.1, 192.0.2.2 and 12 more (before: everyone)',
     );
   });
@@ -129,7 +129,7 @@ describe('the sentence of an event', () => {
     const event = { kind: 'post.published', object: 'Hallo', objectType: 'page' };
     const german = (text: string) =>
       ({ page: 'Seite', 'Published {type} “{object}”': '{type} „{object}“ veröffentlicht' })[text] ?? text;
-    expect(eventSentence({ ...words, ...event }, { ...englishMessages, translate: german })).toBe(
+    expect(eventSentence({ ...values, ...event }, { ...englishMessages, translate: german })).toBe(
       'Seite „Hallo“ veröffentlicht',
     );
   });
@@ -155,7 +155,7 @@ describe('the sentence of an event', () => {
       time: (time: string) => `<${time}>`,
       message: ({ code, params }: ServerMessage) => `${code}:${String(params.count)}`,
     };
-    const said = (event: Partial<EventValues>) => eventSentence({ ...words, ...event }, language);
+    const toSentence = (event: Partial<EventValues>) => eventSentence({ ...values, ...event }, language);
 
     it.each([
       [{ kind: 'option.changed', object: 'Timezone', before: '', after: 'UTC' }, '“Zeitzone” to UTC'],
@@ -201,24 +201,24 @@ describe('the sentence of an event', () => {
       ],
       [{ kind: 'product.action', object: 'Reinstall all. It has begun.' }, 'Ran Reinstall all. It has begun.'],
       [{ kind: 'product.action', object: 'Reinstall all', after: 'not JSON' }, 'Ran Alle neu installieren'],
-    ])('says what WordPress and guard call something: %j', (event, part) => {
-      expect(said(event)).toContain(part);
+    ])('translates the names of WordPress and guard: %j', (event, part) => {
+      expect(toSentence(event)).toContain(part);
     });
 
     it('does not translate names, even if they equal a term', () => {
-      expect(said({ kind: 'user.renamed', object: 'Editor', before: 'Editor', after: 'on' })).toContain(
+      expect(toSentence({ kind: 'user.renamed', object: 'Editor', before: 'Editor', after: 'on' })).toContain(
         '“Editor” to “on”',
       );
-      expect(said({ kind: 'post.updated', object: 'Timezone', objectType: 'post' })).toContain('“Timezone”');
+      expect(toSentence({ kind: 'post.updated', object: 'Timezone', objectType: 'post' })).toContain('“Timezone”');
     });
   });
 
   it('inserts names unchanged, even if they look like placeholders', () => {
     const event = { kind: 'post.updated', object: '{type} <b>$&</b>', objectType: 'post' };
-    expect(eventSentence({ ...words, ...event })).toBe('Updated post “{type} <b>$&</b>”');
+    expect(eventSentence({ ...values, ...event })).toBe('Updated post “{type} <b>$&</b>”');
   });
 
   it('shows an unknown kind by its id', () => {
-    expect(eventSentence({ ...words, kind: 'shop.sold', object: 'Tea' })).toBe('shop.sold: Tea');
+    expect(eventSentence({ ...values, kind: 'shop.sold', object: 'Tea' })).toBe('shop.sold: Tea');
   });
 });

@@ -238,7 +238,7 @@ function isTyped({ kind, object }: EventValues): boolean {
 }
 
 /** The owner's consent is stored as a setting. */
-const ANSWERED = 'Answered the questions about data and e-mails';
+const CONSENT_ANSWERED = 'Answered the questions about data and e-mails';
 const PAUSED = 'Paused all protections until {after}';
 const RESUMED = 'Ended the pause of all protections';
 /** WordPress stores that comments and updates are on as `open` and `enabled`. */
@@ -248,17 +248,17 @@ const OFF: ReadonlySet<string | null> = new Set(['Off', 'off', 'closed', 'disabl
 /** Selects the sentence for an event: switched, set, unset or changed. */
 function chooseSentence(
   { sentence, sentenceBare = sentence, settingSentences, valueSentences }: ActivityKind,
-  words: EventValues,
+  values: EventValues,
 ): string {
-  const { kind, object, before, after } = words;
+  const { kind, object, before, after } = values;
   if (before === null || after === null) return sentenceBare;
   const own = valueSentences?.[after];
   if (own !== undefined) return own;
   if (settingSentences === undefined) return sentence;
   if (before === after) return sentenceBare;
-  if (kind === 'product.setting' && after === 'Given') return ANSWERED;
+  if (kind === 'product.setting' && after === 'Given') return CONSENT_ANSWERED;
   if (kind === 'product.setting' && object === 'Pause') return OFF.has(after) ? RESUMED : PAUSED;
-  if (isTyped(words)) {
+  if (isTyped(values)) {
     if (after === '') return settingSentences.emptied;
     return before === '' ? settingSentences.set : sentence;
   }

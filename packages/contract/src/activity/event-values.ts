@@ -103,14 +103,14 @@ export function formatEventValue(value: string, { translate, time }: EventLangua
     const names = days.map(translate);
     const last = names.pop() ?? '';
     const list = names.join(', ');
-    const said = list === '' ? last : fill(translate(AND), { list, last });
-    return fill(translate(EVERY_WEEK), { days: said });
+    const joined = list === '' ? last : fill(translate(AND), { list, last });
+    return fill(translate(EVERY_WEEK), { days: joined });
   }
   return formatList(value, translate);
 }
 
 function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
+  return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
 function formatList(value: string, translate: EventLanguage['translate']): string {

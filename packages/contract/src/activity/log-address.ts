@@ -59,9 +59,9 @@ export function toLogHref(url: string, view: Partial<LogView>): string {
  * Parses a query such as `location.search`. An unknown tab becomes the first one; values that are too long are ignored.
  */
 export function parseLogQuery(query: string): LogView {
-  const given = new URLSearchParams(query);
+  const parameters = new URLSearchParams(query);
   const read = (name: string) => {
-    const value = given.get(`log_${name}`) ?? '';
+    const value = parameters.get(`log_${name}`) ?? '';
     return value.length <= MAX_VALUE ? value : '';
   };
   const tab = tabs.find((name) => name === read('tab')) ?? 'unknown';

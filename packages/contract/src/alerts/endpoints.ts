@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { endpoint } from '../endpoint.js';
 import { messages } from '../messages.js';
-import { flag, toggleValue, wholeNumber } from '../shapes.js';
+import { flag, integerBetween, toggleValue } from '../shapes.js';
 import { dropUnseen, toPlainText } from '../typed-text.js';
 import { ALERT_KINDS, ALERTS_PER_HOUR, alertsSchema, WEBHOOK_URL_MAX } from './schemas.js';
 
@@ -74,7 +74,7 @@ export const updateAlertSyslog = endpoint({
     host: z
       .string({ error: messages.required })
       .check(z.overwrite(toPlainText), z.maxLength(253, messages.invalidFormat)),
-    port: z._default(wholeNumber(1, 65_535, 'Use a port from 1 to 65535.'), 514),
+    port: z._default(integerBetween(1, 65_535, 'Use a port from 1 to 65535.'), 514),
     protocol: z._default(protocol, 'udp'),
     framing: z._default(framing, 'octets'),
   }),

@@ -12,8 +12,8 @@ test.each([
   [0, 0],
   ['3', 3],
   [5, 5],
-])('login attempts %j are parsed to %j', (sent, meant) => {
-  expect(limitLoginAttempts.request.parse({ login_attempts: sent })).toEqual({ login_attempts: meant });
+])('login attempts %j are parsed to %j', (sent, expected) => {
+  expect(limitLoginAttempts.request.parse({ login_attempts: sent })).toEqual({ login_attempts: expected });
 });
 
 test.each([1, 4, '05', null, true, undefined])('login attempts %j are refused', (sent) => {
@@ -23,14 +23,14 @@ test.each([1, 4, '05', null, true, undefined])('login attempts %j are refused', 
 });
 
 describe('new names of users', () => {
-  const meant = [
+  const expected = [
     { ID: 1, user_login: 'owner' },
     { ID: 7, user_login: 'second' },
   ];
-  test.each([[meant], [{ 0: { ID: '1', user_login: 'owner' }, 4: { ID: 7, user_login: 'second' } }]])(
+  test.each([[expected], [{ 0: { ID: '1', user_login: 'owner' }, 4: { ID: 7, user_login: 'second' } }]])(
     'may be %j',
     (admin_names) => {
-      expect(disableAdminUsername.request.parse({ admin_names })).toEqual({ admin_names: meant });
+      expect(disableAdminUsername.request.parse({ admin_names })).toEqual({ admin_names: expected });
     },
   );
 

@@ -2,13 +2,13 @@ import * as z from 'zod/mini';
 import { endpoint } from '../endpoint.js';
 import { messages } from '../messages.js';
 import { settingEndpoints } from '../settings/endpoints.js';
-import { flag, toggleValue, userRef, wholeNumber } from '../shapes.js';
+import { flag, integerBetween, toggleValue, userRef } from '../shapes.js';
 import { WEEKDAYS } from './limits.js';
 import { awayState, loginUrlOption, twoFactorRole, usernamesData } from './schemas.js';
 
 /** Users and their new names: a list, or an object with numeric keys, as PHP encodes a list with gaps. */
 const newName = z.object({
-  ID: wholeNumber(1, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
+  ID: integerBetween(1, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
   user_login: z._default(z.string(), ''),
 });
 const newNames = z.pipe(
@@ -129,13 +129,13 @@ export const resetUserTwoFactor = endpoint({
     'Delete the second factor of a user, who sets up a new one at the next login. The response lists the users ' +
     'who still have one.',
   request: z.object({
-    id: wholeNumber(1, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
+    id: integerBetween(1, Number.MAX_SAFE_INTEGER, messages.invalidFormat),
   }),
   response: z.object({ reset_2fa: z.array(userRef) }),
 });
 
 /** The schedule is beside `away_mode`, because the original client fills its form from these fields. */
-const awayAnswer = z.object({
+const awayResponse = z.object({
   type: z.enum(['off', 'period', 'weekly', 'daily']),
   from_date: z.optional(z.string()),
   to_date: z.optional(z.string()),
@@ -151,7 +151,7 @@ export const fetchAwayMode = endpoint({
   methods: ['GET'],
   summary: 'The schedule of Away Mode, its current state and its next change.',
   request: z.object({}),
-  response: awayAnswer,
+  response: awayResponse,
 });
 
 export const setAwayMode = endpoint({
@@ -174,7 +174,7 @@ export const setAwayMode = endpoint({
     value: z.optional(z.unknown()),
     confirm: z.optional(toggleValue),
   }),
-  response: awayAnswer,
+  response: awayResponse,
 });
 
 /** Endpoints of the page Login Security, in the order of its rows. */

@@ -113,12 +113,12 @@ export const dialogs: Group = {
         </ConfirmDialog>
       ),
     },
-    ...(['both', 'data', 'email'] as const).map((asks) => ({
-      id: `consent-${asks}`,
-      title: `consent, ${asks}`,
+    ...(['both', 'data', 'email'] as const).map((questions) => ({
+      id: `consent-${questions}`,
+      title: `consent, ${questions}`,
       alone: true,
       draw: () => (
-        <ConsentDialog showDataField={asks !== 'email'} showEmailField={asks !== 'data'} onClosed={nothing} />
+        <ConsentDialog showDataField={questions !== 'email'} showEmailField={questions !== 'data'} onClosed={nothing} />
       ),
     })),
     {

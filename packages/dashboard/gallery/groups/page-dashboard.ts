@@ -1,6 +1,6 @@
 import { notice } from '../../test/fake-overview.js';
 import { ok, refused } from '../../test/replies.js';
-import type { SiteState } from '../../test/site-answers.js';
+import type { SiteState } from '../../test/site-responses.js';
 import type { Group, PageExample } from '../example.js';
 import { held } from '../stage/fake-site.js';
 import { allSet, atRisk, busyWeek, emptyLog } from './samples.js';
@@ -35,7 +35,7 @@ function withOffers(site: SiteState): void {
   site.overview.rate = { show: 1, link: 'http://example.com/review' };
 }
 
-function nothingCame(site: SiteState): void {
+function loadForever(site: SiteState): void {
   for (const suffix of ['/notifications', '/hardening', '/e-book', '/rate', '/protection-facts', '/fetch-options'])
     site.replies.set(suffix, held);
   for (const suffix of ['/activity-unknown', '/activity-registered', '/activity-traffic'])
@@ -55,23 +55,23 @@ export const dashboardPage: Group = {
   id: 'page-dashboard',
   title: 'Page: Security Dashboard',
   examples: [
-    one('partly', 'partly protected', { looks: ['middle', 'phone', 'rtl', 'german'] }),
-    one('at-risk', 'at risk', { site: atRisk, looks: ['phone'] }),
-    one('all-set', 'all set', { site: allSet, looks: ['phone'] }),
-    one('notifications', 'with notifications', { site: withNotifications, looks: ['phone'] }),
-    one('offers', 'with e-book and rating', { site: withOffers, looks: ['phone'] }),
-    one('loading', 'loading', { site: nothingCame, looks: ['phone'] }),
+    one('partly', 'partly protected', { variants: ['middle', 'phone', 'rtl', 'german'] }),
+    one('at-risk', 'at risk', { site: atRisk, variants: ['phone'] }),
+    one('all-set', 'all set', { site: allSet, variants: ['phone'] }),
+    one('notifications', 'with notifications', { site: withNotifications, variants: ['phone'] }),
+    one('offers', 'with e-book and rating', { site: withOffers, variants: ['phone'] }),
+    one('loading', 'loading', { site: loadForever, variants: ['phone'] }),
     one('failed', 'nothing could be read', { site: nothingWorks }),
     one('no-visits', 'a site without visits', { site: emptyLog, area: RECENT }),
     one('registered', 'recent activity of users', { area: RECENT, act: (user) => user.click('tab', 'Registered') }),
     one('apply', 'apply all recommended', {
       site: atRisk,
       act: (user) => user.click('button', 'Apply all recommended'),
-      looks: ['phone', 'german'],
+      variants: ['phone', 'german'],
     }),
     one('consent', 'asks for consent', {
       config: { data_consent_popup: { show_data_field: 1, show_email_field: 1 } },
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('step-failed', 'a next step failed', {
       area: '.so-head',

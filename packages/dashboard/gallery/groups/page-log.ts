@@ -1,5 +1,5 @@
 import { refused } from '../../test/replies.js';
-import type { SiteState } from '../../test/site-answers.js';
+import type { SiteState } from '../../test/site-responses.js';
 import type { Group, PageExample } from '../example.js';
 import { held } from '../stage/fake-site.js';
 import type { UserActions } from '../stage/user-actions.js';
@@ -74,14 +74,14 @@ export const logPage: Group = {
   id: 'page-log',
   title: 'Page: Activity Log',
   examples: [
-    one('unknown', 'ready', 'Unknown', { looks: ['middle', 'phone', 'rtl'] }),
-    one('unknown', 'loading', 'Unknown, loading', { ...holding('/activity-unknown'), looks: ['phone'] }),
-    one('unknown', 'empty', 'Unknown, nothing yet', { site: emptyLog, looks: ['phone'] }),
+    one('unknown', 'ready', 'Unknown', { variants: ['middle', 'phone', 'rtl'] }),
+    one('unknown', 'loading', 'Unknown, loading', { ...holding('/activity-unknown'), variants: ['phone'] }),
+    one('unknown', 'empty', 'Unknown, nothing yet', { site: emptyLog, variants: ['phone'] }),
     one('unknown', 'failed', 'Unknown, not loaded', failing('/activity-unknown')),
     one('unknown', 'more', 'Unknown, more than a page', { site: severalPages, area: '.so-card__foot' }),
     one('unknown', 'menu', 'Unknown, the menu of a row', {
       act: (user) => user.click('button', 'Actions for 203.0.113.24'),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('unknown', 'attackers-failed', 'Unknown, who attacks not loaded', failing('/activity-attackers')),
     one('unknown', 'block', 'Unknown, Block of an attacker', {
@@ -90,7 +90,7 @@ export const logPage: Group = {
         await user.settle();
       },
       area: '.so-block',
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('unknown', 'request', 'Unknown, the details of a request', {
       async act(user) {
@@ -99,11 +99,11 @@ export const logPage: Group = {
         await user.settle();
       },
       area: '.so-drawer',
-      looks: ['phone', 'rtl'],
+      variants: ['phone', 'rtl'],
     }),
     one('unknown', 'filter', 'Unknown, the filter', {
       act: (user) => user.click('button', 'Filter'),
-      looks: ['phone', 'rtl'],
+      variants: ['phone', 'rtl'],
     }),
     one('unknown', 'filtered', 'Unknown, filtered', {
       async act(user) {
@@ -121,9 +121,9 @@ export const logPage: Group = {
         site.log.options.disable_activity_log = 1;
       },
     }),
-    one('registered', 'ready', 'Registered', { looks: ['middle', 'phone', 'german'] }),
+    one('registered', 'ready', 'Registered', { variants: ['middle', 'phone', 'german'] }),
     one('registered', 'empty', 'Registered, nothing yet', { site: emptyLog }),
-    one('blocked', 'ready', 'Blocked', { looks: ['middle', 'phone'] }),
+    one('blocked', 'ready', 'Blocked', { variants: ['middle', 'phone'] }),
     one('blocked', 'empty', 'Blocked, empty', { site: emptyLog }),
     one('blocked', 'pending', 'Blocked, being unblocked', {
       ...holding('/block-ip/1'),
@@ -135,7 +135,7 @@ export const logPage: Group = {
       area: '[data-row="b1"]',
       act: (user) => user.click('button', 'Unblock 203.0.113.24'),
     }),
-    one('weekly-reports', 'ready', 'Weekly Reports', { looks: ['phone', 'rtl'] }),
+    one('weekly-reports', 'ready', 'Weekly Reports', { variants: ['phone', 'rtl'] }),
     one('weekly-reports', 'empty', 'Weekly Reports, empty', { site: emptyLog }),
     one('weekly-reports', 'full', 'Weekly Reports, five recipients', {
       site(site) {
@@ -144,7 +144,7 @@ export const logPage: Group = {
     }),
     one('weekly-reports', 'alerts', 'Weekly Reports, alerts by every channel', {
       site: withChannels,
-      looks: ['phone', 'rtl', 'german'],
+      variants: ['phone', 'rtl', 'german'],
     }),
     one('weekly-reports', 'alerts-tested', 'Weekly Reports, a test was sent', {
       async act(user) {
@@ -159,14 +159,14 @@ export const logPage: Group = {
         await user.click('button', 'Create');
       },
     }),
-    one('log-settings', 'ready', 'Log Settings', { looks: ['phone', 'german'] }),
+    one('log-settings', 'ready', 'Log Settings', { variants: ['phone', 'german'] }),
     one('log-settings', 'open', 'Log Settings, choosing the days', {
       area: '.so-app',
-      looks: ['phone'],
+      variants: ['phone'],
       act: (user) => user.click('combobox', 'Days to keep'),
     }),
     one('log-settings', 'fewer', 'Log Settings, fewer days', {
-      looks: ['phone'],
+      variants: ['phone'],
       act: (user) => user.choose('Days to keep', '5 days'),
     }),
     one('log-settings', 'lowered', 'Log Settings, fewer days a moment ago', {
@@ -193,7 +193,7 @@ export const logDialogs: Group = {
     one('unknown', 'manage', 'Manage IP Traffic', {
       site: knownVisitor,
       act: (user) => choose(user, '203.0.113.24', 'Manage IP Traffic'),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('unknown', 'manage-plain', 'Manage IP Traffic, little known', {
       act: (user) => choose(user, '203.0.113.24', 'Manage IP Traffic'),
@@ -205,7 +205,7 @@ export const logDialogs: Group = {
     one('unknown', 'manage-ipv6', 'Manage IP Traffic, an IPv6 address', {
       site: (site) => knownVisitor(site, { name: '2001:db8:5:6::7', network: '2001:db8:5:6::/64' }),
       act: (user) => choose(user, '203.0.113.24', 'Manage IP Traffic'),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('unknown', 'manage-loading', 'Manage IP Traffic, loading', {
       ...holding('/get-visitor-status/1'),
@@ -221,18 +221,18 @@ export const logDialogs: Group = {
     }),
     one('weekly-reports', 'edit', 'change an address', {
       act: (user) => user.click('button', 'Edit agency@example.net'),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('weekly-reports', 'webhook', 'alerts by webhook', {
       site: withChannels,
       act: (user) => user.click('button', 'Configure: Webhook'),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('weekly-reports', 'slack', 'alerts in Slack', { act: (user) => user.click('button', 'Configure: Slack') }),
     one('weekly-reports', 'syslog', 'alerts in a system log', {
       site: withChannels,
       act: (user) => user.click('button', 'Configure: System log'),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('weekly-reports', 'delete', 'delete an address', {
       act: (user) => user.click('button', 'Delete agency@example.net'),

@@ -1,6 +1,6 @@
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { refused } from '../../test/replies.js';
-import type { SiteState } from '../../test/site-answers.js';
+import type { SiteState } from '../../test/site-responses.js';
 import type { Group, PageExample } from '../example.js';
 import { held } from '../stage/fake-site.js';
 import { atRisk } from './samples.js';
@@ -70,12 +70,12 @@ export const loginPage: Group = {
   id: 'page-login',
   title: 'Page: Login Security',
   examples: [
-    one('ready', 'as on a new site', { looks: ['phone', 'german'] }),
-    one('in-use', 'all of it in use', { site: inUse, looks: ['rtl'] }),
-    one('values', 'rows with their value', { site: withValues, looks: ['phone', 'german', 'rtl'] }),
+    one('ready', 'as on a new site', { variants: ['phone', 'german'] }),
+    one('in-use', 'all of it in use', { site: inUse, variants: ['rtl'] }),
+    one('values', 'rows with their value', { site: withValues, variants: ['phone', 'german', 'rtl'] }),
     one('at-risk', 'all off', { site: atRisk }),
     one('attempts-open', 'choosing the limit of attempts', {
-      looks: ['phone', 'rtl'],
+      variants: ['phone', 'rtl'],
       act: (user) => user.click('combobox', 'Limit Login Attempts'),
     }),
     one('loading', 'loading', { area: '.so-main', site: (site) => site.replies.set('/fetch-options', held) }),
@@ -105,10 +105,10 @@ export const loginDialogs: Group = {
       site: ({ login }) => {
         login.two_factor_users = team(0);
       },
-      looks: ['phone', 'german'],
+      variants: ['phone', 'german'],
       act: (user) => user.click('switch', 'Two-factor Authentication for Admin & Editors Users'),
     }),
-    one('url', 'Custom Login URL', { hash: 'login-url', looks: ['phone', 'german'] }),
+    one('url', 'Custom Login URL', { hash: 'login-url', variants: ['phone', 'german'] }),
     one('url-error', 'Custom Login URL, required', {
       hash: 'login-url',
       async act(user) {
@@ -117,7 +117,7 @@ export const loginDialogs: Group = {
         await user.click('button', 'Save');
       },
     }),
-    one('access', 'Login Access', { site: inUse, hash: 'login-access', looks: ['phone', 'rtl'] }),
+    one('access', 'Login Access', { site: inUse, hash: 'login-access', variants: ['phone', 'rtl'] }),
     one('access-own-missing', 'Login Access without the own address', {
       hash: 'login-access',
       async act(user) {
@@ -132,14 +132,14 @@ export const loginDialogs: Group = {
       },
       hash: 'login-access',
       act: (user) => user.click('button', 'Save'),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
-    one('usernames', 'Disable Common Usernames', { site: withMatches, hash: 'rename-users', looks: ['phone'] }),
+    one('usernames', 'Disable Common Usernames', { site: withMatches, hash: 'rename-users', variants: ['phone'] }),
     one('roles', 'Roles with Two-factor Authentication', {
       site: inUse,
       hash: 'two-factor-roles',
       act: (user) => user.click('checkbox', 'Author'),
-      looks: ['phone', 'german'],
+      variants: ['phone', 'german'],
     }),
     one('reset', 'Reset 2-factor Authentication', {
       site: inUse,
@@ -150,7 +150,7 @@ export const loginDialogs: Group = {
     }),
     one('reset-open', 'Reset 2-factor Authentication, choosing a user', {
       site: inUse,
-      looks: ['phone'],
+      variants: ['phone'],
       async act(user) {
         await user.click('button', /reset/i);
         await user.click('combobox', 'User');
@@ -161,7 +161,7 @@ export const loginDialogs: Group = {
         site.login.away_mode.schedule = period;
       },
       hash: 'away-mode',
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('away-period-open', 'Away Mode, choosing a day', {
       site: (site) => {
@@ -169,7 +169,7 @@ export const loginDialogs: Group = {
       },
       hash: 'away-mode',
       act: (user) => user.click('combobox', 'From'),
-      looks: ['phone', 'rtl'],
+      variants: ['phone', 'rtl'],
     }),
     one('away-required', 'Away Mode, required', {
       hash: 'away-mode',
@@ -180,7 +180,7 @@ export const loginDialogs: Group = {
         site.login.away_mode.schedule = { type: 'weekly', weekly: ['saturday', 'sunday'] };
       },
       hash: 'away-mode',
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('away-now', 'Away Mode, starting at once', {
       site: (site) => {
@@ -188,14 +188,14 @@ export const loginDialogs: Group = {
       },
       hash: 'away-mode',
       act: (user) => user.click('button', 'Save'),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('away-daily', 'Away Mode, every day', {
       site: (site) => {
         site.login.away_mode.schedule = { type: 'daily', from_hour: '22:00', to_hour: '06:00' };
       },
       hash: 'away-mode',
-      looks: ['phone', 'german'],
+      variants: ['phone', 'german'],
     }),
     one('away-daily-12-hours', 'Away Mode, choosing a time of twelve hours', {
       site: (site) => {

@@ -5,7 +5,7 @@ import { held } from '../stage/fake-site.js';
 import { ended, job } from './remedies.js';
 import { postHack } from './samples.js';
 
-const NOTHING_KNOWN = { plugins: null, users: null, sessions: null };
+const UNKNOWN_COUNTS = { plugins: null, users: null, sessions: null };
 
 function one(state: string, title: string, example: Partial<PageExample> = {}): PageExample {
   return { id: `post-hack-${state}`, title, page: 'POST_HACK_ACTIONS', site: (site) => postHack(site, []), ...example };
@@ -15,15 +15,15 @@ export const postHackPage: Group = {
   id: 'page-post-hack',
   title: 'Page: Post-hack Actions',
   examples: [
-    one('ready', 'before anything was started', { looks: ['phone', 'german'] }),
+    one('ready', 'before anything was started', { variants: ['phone', 'german'] }),
     one('nothing-known', 'nothing known beforehand', {
-      site: (site) => postHack(site, [], NOTHING_KNOWN),
+      site: (site) => postHack(site, [], UNKNOWN_COUNTS),
       area: '.so-card',
     }),
     one('progress', 'plugins being reinstalled', {
       area: '.so-main',
       site: (site) => postHack(site, [job()]),
-      looks: ['phone', 'rtl'],
+      variants: ['phone', 'rtl'],
     }),
     one('done', 'plugins reinstalled', { site: (site) => postHack(site, [ended()]), area: '.so-run' }),
     one('stopped', 'stopped before its end', {
@@ -39,7 +39,7 @@ export const postHackPage: Group = {
     }),
     one('checkup', 'two things need a look', {
       site: (site) => postHack(site, [], null, suspicious()),
-      looks: ['phone', 'rtl', 'german'],
+      variants: ['phone', 'rtl', 'german'],
     }),
     one('checkup-running', 'checking; the result of before stays', {
       area: '.so-main section:first-of-type',
@@ -72,7 +72,7 @@ export const postHackPage: Group = {
     one('reinstall', 'asks before plugins are reinstalled', { act: (user) => user.click('button', 'Reinstall all') }),
     one('reset', 'asks before passwords are reset', {
       act: (user) => user.click('button', 'Force password reset'),
-      looks: ['phone', 'german'],
+      variants: ['phone', 'german'],
     }),
     one('log-out', 'asks before all are logged out', { act: (user) => user.click('button', 'Log out all users') }),
     one('start-failed', 'could not be started', {

@@ -1,5 +1,5 @@
 import { refused } from '../../test/replies.js';
-import type { SiteState } from '../../test/site-answers.js';
+import type { SiteState } from '../../test/site-responses.js';
 import type { Group, PageExample } from '../example.js';
 import { held } from '../stage/fake-site.js';
 import { allSet } from './samples.js';
@@ -19,18 +19,18 @@ export const siteSecurityPage: Group = {
   id: 'page-site-security',
   title: 'Page: Site Security',
   examples: [
-    one('ready', 'as it is most of the time', { looks: ['phone', 'rtl'] }),
+    one('ready', 'as it is most of the time', { variants: ['phone', 'rtl'] }),
     one('all-on', 'all on', { site: allSet, area: '.so-head' }),
     one('loading', 'loading', {
       area: '.so-main',
       site: (site) => site.replies.set('/fetch-options', held),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('not-loaded', 'not loaded', {
       area: '.so-main',
       site: (site) =>
         site.replies.set('/fetch-options', () => refused(503, 'wordpress_down', 'WordPress does not answer.')),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('pending', 'a change on its way', {
       area: '.so-row.is-busy',
@@ -49,7 +49,7 @@ export const siteSecurityPage: Group = {
         );
       },
       act: (user) => user.click('switch', XML_RPC),
-      looks: ['phone'],
+      variants: ['phone'],
     }),
     one('saved', 'a change that was saved', { area: '.so-toasts', act: (user) => user.click('switch', XML_RPC) }),
     one('signed-xml-rpc', 'XML-RPC off, with a plugin that signs its requests', {
@@ -57,7 +57,7 @@ export const siteSecurityPage: Group = {
       site: (site) => {
         site.signedXmlRpc.plugins = [{ id: 'jetpack', name: 'Jetpack' }];
       },
-      looks: ['phone', 'german'],
+      variants: ['phone', 'german'],
     }),
     one('linked', 'a link led to a row', { area: ROW, hash: 'disable-xml-rpc' }),
   ],

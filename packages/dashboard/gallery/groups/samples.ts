@@ -5,7 +5,7 @@ import { type DateTexts, getDateTexts } from '../../src/i18n/date-texts.js';
 import { deed, LOG_NOW, visit, words } from '../../test/fake-log.js';
 import { ok } from '../../test/replies.js';
 import { sampleCheckup } from '../../test/sample-checkup.js';
-import type { SiteState } from '../../test/site-answers.js';
+import type { SiteState } from '../../test/site-responses.js';
 
 export const nothing = (): void => undefined;
 
@@ -32,12 +32,12 @@ export function sampleTraffic(hours = 0): Traffic {
   const start = hours > 0 ? MIDNIGHT : MIDNIGHT - 13 * DAY;
   const bars = Array.from(
     { length: count },
-    (_, place): TrafficBar => ({
-      from: start + place * length,
-      to: start + (place + 1) * length,
-      humans: 180 + ((place * 71) % 160),
-      bots: 90 + ((place * 37) % 70),
-      blocked: (place * 29) % 90,
+    (_, index): TrafficBar => ({
+      from: start + index * length,
+      to: start + (index + 1) * length,
+      humans: 180 + ((index * 71) % 160),
+      bots: 90 + ((index * 37) % 70),
+      blocked: (index * 29) % 90,
     }),
   );
   const sum = (name: 'humans' | 'bots' | 'blocked'): number => bars.reduce((all, bar) => all + bar[name], 0);

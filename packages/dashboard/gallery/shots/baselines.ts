@@ -28,14 +28,14 @@ export function compareToBaseline(name: string, shot: Screenshot): string | null
   const bytes = readFileSync(file);
   if (readMark(bytes) === shot.mark) return null;
   const picture = shot.picture();
-  const kept = readPicture(bytes);
-  if (kept.width !== picture.width || kept.height !== picture.height) {
+  const baseline = readPicture(bytes);
+  if (baseline.width !== picture.width || baseline.height !== picture.height) {
     writeDifference(name, picture, null);
-    return `It is ${picture.width} × ${picture.height} pixels now, and was ${kept.width} × ${kept.height}.`;
+    return `It is ${picture.width} × ${picture.height} pixels now, and was ${baseline.width} × ${baseline.height}.`;
   }
-  const drawn = new PNG({ width: kept.width, height: kept.height });
-  const { width, height } = kept;
-  const different = pixelmatch(kept.data, picture.data, drawn.data, width, height, { threshold: COLOUR_TOLERANCE });
+  const drawn = new PNG({ width: baseline.width, height: baseline.height });
+  const { width, height } = baseline;
+  const different = pixelmatch(baseline.data, picture.data, drawn.data, width, height, { threshold: COLOUR_TOLERANCE });
   if (different <= Math.max(MAX_PIXELS, width * height * MAX_SHARE)) return null;
   writeDifference(name, picture, drawn);
   return `${different} of ${width * height} pixels are different.`;

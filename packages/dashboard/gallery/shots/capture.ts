@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { type Group, isAlone, isPage, LOOKS, type LookName } from '../example.js';
+import { type Group, isAlone, isPage, VARIANTS, type VariantName } from '../example.js';
 import { groups } from '../groups/index.js';
 import type { Area } from '../stage/picture-area.js';
 import { type Screenshot, toPartialScreenshot, toScreenshot } from './baselines.js';
@@ -13,11 +13,11 @@ export type Captured = ReadonlyMap<string, Screenshot> | Error;
 const HEIGHTS: Readonly<Record<number, number>> = { 1440: 1000, 1000: 900, 390: 844 };
 const TIMEOUT_MS = 15_000;
 
-/** Captures scenes in one look. The stage stays open between scenes; after a failure a new one is opened. */
-export async function captureLook(
+/** Captures scenes in one variant. The stage stays open between scenes; after a failure a new one is opened. */
+export async function captureVariant(
   browser: Browser,
   origin: string,
-  look: LookName,
+  variant: VariantName,
   scenes: readonly Scene[],
   captured: (scene: Scene, pictures: Captured) => void,
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function captureLook(
       continue;
     }
     try {
-      stage ??= await openStage(browser, origin, look);
+      stage ??= await openStage(browser, origin, variant);
       captured(scene, await capture(stage, scene));
     } catch (error) {
       captured(scene, error as Error);
@@ -42,8 +42,8 @@ export async function captureLook(
   await stage?.context().close();
 }
 
-async function openStage(browser: Browser, origin: string, look: LookName): Promise<Page> {
-  const { width } = LOOKS[look];
+async function openStage(browser: Browser, origin: string, variant: VariantName): Promise<Page> {
+  const { width } = VARIANTS[variant];
   const context = await browser.newContext({
     viewport: { width, height: HEIGHTS[width] ?? 900 },
     deviceScaleFactor: 1,
@@ -53,7 +53,7 @@ async function openStage(browser: Browser, origin: string, look: LookName): Prom
   });
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
-  await page.goto(stageAddress(origin, look));
+  await page.goto(stageAddress(origin, variant));
   await page.waitForFunction(() => window.galleryStage !== undefined);
   return page;
 }
@@ -96,14 +96,14 @@ async function withTimeout<Value>(work: Promise<Value>, message: string): Promis
 
 /** A scene: what the stage shows at once, and the examples in it that have baselines. */
 export interface Scene {
-  readonly look: LookName;
+  readonly variant: VariantName;
   /** Id of a group or of an example. */
   readonly show: string;
   readonly examples: readonly string[];
 }
 
-/** Looks in which sheets are captured. */
-const SHEET_LOOKS: readonly LookName[] = ['middle', 'rtl'];
+/** Variants in which sheets are captured. */
+const SHEET_VARIANTS: readonly VariantName[] = ['middle', 'rtl'];
 
 /** All scenes: a sheet for each group, and each page or dialog by itself. */
 export function listScenes(): readonly Scene[] {
@@ -112,23 +112,23 @@ export function listScenes(): readonly Scene[] {
 
 function sheets(group: Group): Scene[] {
   const examples = group.examples.filter((example) => !isAlone(example)).map(({ id }) => id);
-  return examples.length === 0 ? [] : SHEET_LOOKS.map((look) => ({ look, show: group.id, examples }));
+  return examples.length === 0 ? [] : SHEET_VARIANTS.map((variant) => ({ variant, show: group.id, examples }));
 }
 
 function separate(group: Group): Scene[] {
   return group.examples.filter(isAlone).flatMap((example) => {
-    const looks: readonly LookName[] = isPage(example) ? ['wide', ...(example.looks ?? [])] : ['middle'];
-    return looks.map((look) => ({ look, show: example.id, examples: [example.id] }));
+    const variants: readonly VariantName[] = isPage(example) ? ['wide', ...(example.variants ?? [])] : ['middle'];
+    return variants.map((variant) => ({ variant, show: example.id, examples: [example.id] }));
   });
 }
 
 /** Name of a picture, without its extension. */
-export function pictureName(example: string, look: LookName): string {
-  return `${example}.${look}`;
+export function pictureName(example: string, variant: VariantName): string {
+  return `${example}.${variant}`;
 }
 
-function stageAddress(origin: string, look: LookName): string {
-  const { dir, language } = LOOKS[look];
+function stageAddress(origin: string, variant: VariantName): string {
+  const { dir, language } = VARIANTS[variant];
   return `${origin}stage.html?pictures&dir=${dir}&language=${language}`;
 }
 

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { LOOKS, type LookName } from '../example.js';
+import { VARIANTS, type VariantName } from '../example.js';
 import { baselineNames, compareToBaseline, deleteBaseline, differences, saveBaseline } from './baselines.js';
-import { type Captured, captureLook, launchBrowser, listScenes, pictureName, type Scene } from './capture.js';
+import { type Captured, captureVariant, launchBrowser, listScenes, pictureName, type Scene } from './capture.js';
 
 /** `npm run gallery -- --accept` replaces the baselines. */
 const accepting = process.env.GALLERY_ACCEPT === '1';
@@ -18,46 +18,49 @@ let retries = 0;
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  const looks = Object.keys(LOOKS) as LookName[];
-  const left = looks.flatMap((look) =>
+  const variants = Object.keys(VARIANTS) as VariantName[];
+  const left = variants.flatMap((variant) =>
     split(
-      look,
-      scenes.filter((scene) => scene.look === look),
+      variant,
+      scenes.filter((scene) => scene.variant === variant),
     ),
   );
   await Promise.all(
     Array.from({ length: WINDOWS }, async () => {
-      for (let next = left.shift(); next !== undefined; next = left.shift()) await captureAll(next.look, next.scenes);
+      for (let next = left.shift(); next !== undefined; next = left.shift())
+        await captureAll(next.variant, next.scenes);
     }),
   );
 }, 300_000);
 afterAll(() => browser?.close());
 
-/** Splits the scenes of a look in two, so that all windows are busy until the end. */
-function split(look: LookName, all: readonly Scene[]): { look: LookName; scenes: readonly Scene[] }[] {
+/** Splits the scenes of a variant in two, so that all windows are busy until the end. */
+function split(variant: VariantName, all: readonly Scene[]): { variant: VariantName; scenes: readonly Scene[] }[] {
   const middle = Math.ceil(all.length / 2);
   return [
-    { look, scenes: all.slice(0, middle) },
-    { look, scenes: all.slice(middle) },
+    { variant, scenes: all.slice(0, middle) },
+    { variant, scenes: all.slice(middle) },
   ];
 }
 
-function captureAll(look: LookName, wanted: readonly Scene[]): Promise<void> {
-  return captureLook(browser, inject('galleryOrigin'), look, wanted, (scene, result) => captured.set(scene, result));
+function captureAll(variant: VariantName, wanted: readonly Scene[]): Promise<void> {
+  return captureVariant(browser, inject('galleryOrigin'), variant, wanted, (scene, result) =>
+    captured.set(scene, result),
+  );
 }
 
-describe.each(Object.keys(LOOKS) as LookName[])('a picture of the look %s', (look) => {
+describe.each(Object.keys(VARIANTS) as VariantName[])('a screenshot of the variant %s', (variant) => {
   const wanted = scenes
-    .filter((scene) => scene.look === look)
+    .filter((scene) => scene.variant === variant)
     .flatMap((scene) => scene.examples.map((example) => ({ scene, example })));
 
   it.each(wanted)('$example matches its baseline', async ({ scene, example }) => {
-    const name = pictureName(example, look);
+    const name = pictureName(example, variant);
     let difference = compare(name, scene, example);
     if (difference === null) return;
     if (!accepting && retries++ < MAX_RETRIES) {
       // On a busy machine a screenshot may show the middle of a change.
-      await captureAll(look, [scene]);
+      await captureAll(variant, [scene]);
       difference = compare(name, scene, example);
     }
     const result = captured.get(scene);
@@ -76,7 +79,9 @@ function compare(name: string, scene: Scene, example: string): string | null {
 }
 
 it('has no baseline without an example', () => {
-  const names = new Set(scenes.flatMap(({ look, examples }) => examples.map((example) => pictureName(example, look))));
+  const names = new Set(
+    scenes.flatMap(({ variant, examples }) => examples.map((example) => pictureName(example, variant))),
+  );
   const old = baselineNames().filter((name) => !names.has(name));
   if (accepting) old.forEach(deleteBaseline);
   else expect(old).toEqual([]);

@@ -53,9 +53,9 @@ export function writePicture({ width, height, data }: Picture, mark = ''): Buffe
     .sort(([a, many], [b, few]) => few - many || a - b)
     .slice(0, PALETTE_SIZE)
     .map(([colour]) => colour);
-  const places = new Map(palette.map((colour, place) => [colour, place]));
-  for (const colour of counts.keys()) if (!places.has(colour)) places.set(colour, nearest(colour, palette));
-  const byColour = new Map([...kept].map(([colour, simple]) => [colour, places.get(simple) ?? 0]));
+  const indices = new Map(palette.map((colour, index) => [colour, index]));
+  for (const colour of counts.keys()) if (!indices.has(colour)) indices.set(colour, nearest(colour, palette));
+  const byColour = new Map([...kept].map(([colour, simple]) => [colour, indices.get(simple) ?? 0]));
 
   const rows = Buffer.alloc((width + 1) * height);
   for (let row = 0; row < height; row++) {
@@ -95,13 +95,13 @@ function rounded(colour: number): number {
 
 function nearest(colour: number, palette: readonly number[]): number {
   let best = 0;
-  let least = Number.POSITIVE_INFINITY;
-  palette.forEach((other, place) => {
+  let minDistance = Number.POSITIVE_INFINITY;
+  palette.forEach((other, index) => {
     const distance = [16, 8, 0].reduce(
       (sum, shift) => sum + (((colour >> shift) & 255) - ((other >> shift) & 255)) ** 2,
       0,
     );
-    if (distance < least) [least, best] = [distance, place];
+    if (distance < minDistance) [minDistance, best] = [distance, index];
   });
   return best;
 }

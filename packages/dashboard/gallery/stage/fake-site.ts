@@ -1,7 +1,7 @@
 import { pages } from '@security-optimizer/contract/pages';
 import type { Fetch } from '../../src/api/client.js';
 import { LOG_NOW } from '../../test/fake-log.js';
-import { answerSite, type SiteState } from '../../test/site-answers.js';
+import { handleSiteRequest, type SiteState } from '../../test/site-responses.js';
 
 const icons = import.meta.glob<string>('../../src/ui/icons/*.svg', {
   query: '?raw',
@@ -22,7 +22,7 @@ export function fakeFetch(site: SiteState): Fetch {
       const text = icons[`../../src/ui/icons/${icon}.svg`];
       return new Response(text ?? '', { status: text === undefined ? 404 : 200 });
     }
-    const reply = await answerSite(site, {
+    const reply = await handleSiteRequest(site, {
       method: init?.method ?? 'GET',
       url: pathname + search,
       headers: Object.fromEntries(new Headers(init?.headers)),

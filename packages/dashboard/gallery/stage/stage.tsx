@@ -8,15 +8,15 @@ import { CONTAINER_ID, mount } from '../../src/app/mount.js';
 import { loadLocale } from '../../src/i18n/locale.js';
 import { setTimeLocale } from '../../src/i18n/server-message.js';
 import { translate } from '../../src/i18n/translate.js';
-import { freshSite } from '../../test/site-answers.js';
+import { freshSite } from '../../test/site-responses.js';
 import {
   type Example,
   type Group,
   isAlone,
   isPage,
-  type Look,
   type PageExample,
   type PartExample,
+  type Variant,
 } from '../example.js';
 import { groups } from '../groups/index.js';
 import { fakeFetch, fixTime, menuPages, SITE } from './fake-site.js';
@@ -42,7 +42,7 @@ declare global {
 }
 
 const query = new URLSearchParams(window.location.search);
-const look: Look = {
+const variant: Variant = {
   width: 1440,
   dir: query.get('dir') === 'rtl' ? 'rtl' : 'ltr',
   language: (['de', 'pseudo'] as const).find((name) => name === query.get('language')) ?? 'en',
@@ -58,7 +58,8 @@ async function show(id: string): Promise<readonly Area[]> {
   const group = groups.find((item) => item.id === id || item.examples.some((example) => example.id === id));
   if (group === undefined) throw new Error(`There is no example ${id}.`);
   const example = group.examples.find((item) => item.id === id);
-  clear = example !== undefined && isPage(example) ? await openPage(content, example, look) : drawSheet(group, example);
+  clear =
+    example !== undefined && isPage(example) ? await openPage(content, example, variant) : drawSheet(group, example);
   await settle();
   if (example?.act) {
     await example.act(userActions(translate));
@@ -76,9 +77,9 @@ function endAnimations(): void {
 }
 
 function drawSheet(group: Group, example: Example | undefined): () => void {
-  if (example !== undefined) return drawParts(content, { group, examples: [example], toAddress: null }, look);
+  if (example !== undefined) return drawParts(content, { group, examples: [example], toAddress: null }, variant);
   const examples = forPictures ? group.examples.filter((item) => !isAlone(item)) : group.examples;
-  return drawParts(content, { group, examples, toAddress: addressIn }, look);
+  return drawParts(content, { group, examples, toAddress: addressIn }, variant);
 }
 
 function addressIn(id: string): string {
@@ -99,10 +100,10 @@ interface DrawnParts {
  *
  * @returns a function that removes them; throws the error of a part that could not be drawn
  */
-function drawParts(content: HTMLElement, parts: DrawnParts, look: Look): () => void {
+function drawParts(content: HTMLElement, parts: DrawnParts, variant: Variant): () => void {
   const container = document.createElement('div');
   container.className = 'so so-app';
-  container.dataset.config = JSON.stringify(sampleConfig(look));
+  container.dataset.config = JSON.stringify(sampleConfig(variant));
   const portal = document.createElement('div');
   portal.className = 'so so-portal';
   content.append(container);
@@ -178,14 +179,14 @@ function Framed({ example, address }: { readonly example: Example; readonly addr
  *
  * @returns a function that removes it
  */
-async function openPage(content: HTMLElement, example: PageExample, look: Look): Promise<() => void> {
+async function openPage(content: HTMLElement, example: PageExample, variant: Variant): Promise<() => void> {
   const site = freshSite();
   example.site?.(site);
   const container = document.createElement('div');
   container.id = CONTAINER_ID;
   container.className = 'so so-app';
   container.dataset.page = example.page;
-  container.dataset.config = JSON.stringify({ ...sampleConfig(look), ...example.config });
+  container.dataset.config = JSON.stringify({ ...sampleConfig(variant), ...example.config });
   content.append(container);
   const { pathname, search } = window.location;
   window.history.replaceState(null, '', pathname + search + (example.hash === undefined ? '' : `#${example.hash}`));
@@ -246,7 +247,7 @@ function element(tag: string, className: string, ...children: readonly (Node | s
 const SLUGS = { en: 'en-GB', de: 'de-DE', pseudo: 'en-GB' } as const;
 
 /** The configuration that the connector prints on an ordinary site. */
-function sampleConfig({ language }: Pick<Look, 'language'>): Record<string, unknown> {
+function sampleConfig({ language }: Pick<Variant, 'language'>): Record<string, unknown> {
   return {
     rest_base: `${SITE}/wp-json/`,
     wp_nonce: 'aaaaaaaaaa',
@@ -261,10 +262,10 @@ function sampleConfig({ language }: Pick<Look, 'language'>): Record<string, unkn
 }
 
 fixTime();
-document.documentElement.dir = look.dir;
-document.documentElement.lang = look.language === 'de' ? 'de' : 'en';
+document.documentElement.dir = variant.dir;
+document.documentElement.lang = variant.language === 'de' ? 'de' : 'en';
 const content = drawFrame(document.getElementById('stage') as HTMLElement);
-await addStyles(look.dir, forPictures);
+await addStyles(variant.dir, forPictures);
 const first = query.get('show');
 if (first !== null) await show(first);
 window.galleryStage = { show };

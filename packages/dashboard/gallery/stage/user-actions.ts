@@ -44,7 +44,7 @@ export function userActions(english: (text: string) => string): UserActions {
 
 /** Longer than the delay of a toast's text and than React needs to render a page, milliseconds. */
 const QUIET_MS = 70;
-const MOST_MS = 4000;
+const MAX_WAIT_MS = 4000;
 
 /** A dialog that is about to be removed, by a timer longer than `QUIET_MS`. */
 const LEAVING = '.so-scrim.is-leaving';
@@ -52,12 +52,12 @@ const LEAVING = '.so-scrim.is-leaving';
 /** Waits until the document has not changed for a moment and no dialog is leaving, with an upper limit. */
 export async function settle(): Promise<void> {
   // Parts with useIdle have requested their idle callback before this one.
-  await new Promise((resolve) => requestIdleCallback(resolve, { timeout: MOST_MS }));
+  await new Promise((resolve) => requestIdleCallback(resolve, { timeout: MAX_WAIT_MS }));
   await new Promise<void>((resolve) => {
     const end = (): void => {
       watch.disconnect();
       clearTimeout(quiet);
-      clearTimeout(most);
+      clearTimeout(timeout);
       resolve();
     };
     const endUnlessLeaving = (): void => {
@@ -65,7 +65,7 @@ export async function settle(): Promise<void> {
       else quiet = setTimeout(endUnlessLeaving, QUIET_MS);
     };
     let quiet = setTimeout(endUnlessLeaving, QUIET_MS);
-    const most = setTimeout(end, MOST_MS);
+    const timeout = setTimeout(end, MAX_WAIT_MS);
     const watch = new MutationObserver(() => {
       clearTimeout(quiet);
       quiet = setTimeout(endUnlessLeaving, QUIET_MS);

@@ -150,9 +150,9 @@ describe('an expired nonce', () => {
   });
 
   it.each([
-    ['nothing', null],
-    ['an error of the server', { status: 502, body: 'Bad gateway' }],
-  ])('says nothing about the session if the response to the renewal is %s', async (_name, fresh) => {
+    ['missing', null],
+    ['a server error', { status: 502, body: 'Bad gateway' }],
+  ])('does not end the session if the response to the renewal is %s', async (_name, fresh) => {
     acceptOnly('newnonce01', fresh);
     expect((await catchFailure(api.call({ suffix: '/rate' }))).kind).toBe('no_response');
   });

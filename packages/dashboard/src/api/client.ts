@@ -155,9 +155,9 @@ export function createNonceStore(first: string, nonceUrl: string, fetch: Fetch):
     try {
       const response = await fetch(nonceUrl, { credentials: 'include', headers: { Accept: 'text/plain' } });
       if (response.status >= 500) return 'unknown';
-      const answer = (await response.text()).trim();
-      if (!response.ok || !NONCE.test(answer)) return 'gone';
-      nonce = answer;
+      const text = (await response.text()).trim();
+      if (!response.ok || !NONCE.test(text)) return 'gone';
+      nonce = text;
       return 'renewed';
     } catch {
       return 'unknown';
@@ -220,15 +220,15 @@ export interface ApiResponse<Data> {
  * @throws ApiFailure
  */
 export function parseResponse<Data>(body: string, httpStatus: number): ApiResponse<Data> {
-  const answer = z.safeParse(bodySchema, parseJson(body)).data ?? NOTHING;
-  const { message } = answer;
-  const notification = withoutEmpty(answer.metadata.notification);
-  if (answer.status === 200) return { data: answer.data as Data, message, notification };
+  const parsed = z.safeParse(bodySchema, parseJson(body)).data ?? EMPTY_BODY;
+  const { message } = parsed;
+  const notification = withoutEmpty(parsed.metadata.notification);
+  if (parsed.status === 200) return { data: parsed.data as Data, message, notification };
   throw new ApiFailure('refused', {
-    status: getStatus(answer, httpStatus),
+    status: getStatus(parsed, httpStatus),
     message,
-    code: answer.code,
-    fields: answer.fields,
+    code: parsed.code,
+    fields: parsed.fields,
     notification,
   });
 }
@@ -248,7 +248,7 @@ const bodySchema = z.object({
     notification: NO_NOTIFICATIONS,
   }),
 });
-const NOTHING: z.output<typeof bodySchema> = z.parse(bodySchema, {});
+const EMPTY_BODY: z.output<typeof bodySchema> = z.parse(bodySchema, {});
 
 function parseJson(body: string): unknown {
   try {

@@ -123,9 +123,9 @@ export function useOptions<Options extends object>(
 
   async function reload(): Promise<void> {
     const before = stored.current;
-    const answer = await api.call<unknown>(source.call).catch(ignoreFailure);
+    const response = await api.call<unknown>(source.call).catch(ignoreFailure);
     // A change that was stored after the request is newer than this response.
-    if (answer !== undefined && stored.current === before) store(source.read(answer.data));
+    if (response !== undefined && stored.current === before) store(source.read(response.data));
   }
 
   usePageVisible(() => {
@@ -186,9 +186,9 @@ export function useChanges<Options extends object>(
   }
 
   async function reloadOption({ name, target }: Change<Options>): Promise<void> {
-    const answer = await api.call<unknown>(source.call).catch(ignoreFailure);
-    if (answer === undefined || running.current.has(name)) return;
-    const read = pick(source.read(answer.data), target);
+    const response = await api.call<unknown>(source.call).catch(ignoreFailure);
+    if (response === undefined || running.current.has(name)) return;
+    const read = pick(source.read(response.data), target);
     store(read);
     if (JSON.stringify(read) !== JSON.stringify(pick(target, target))) return;
     mark(name, null);

@@ -23,14 +23,14 @@ export interface InitialQuery {
   readonly prefetch: (queries: QueryClient) => Promise<void>;
 }
 
-/** @param given requests of the loader script; undefined if it sent none */
-export function createPreloadedResponses(given: Preloaded | undefined): PreloadedResponses {
-  const left = new Set(given?.requests ?? []);
+/** @param preloaded requests of the loader script; undefined if it sent none */
+export function createPreloadedResponses(preloaded: Preloaded | undefined): PreloadedResponses {
+  const remaining = new Set(preloaded?.requests ?? []);
 
   function find({ suffix, namespace, method, query, body = {} }: ApiCall): PreloadedRequest | undefined {
     if (namespace !== undefined || method !== undefined || query !== undefined) return undefined;
     const text = JSON.stringify(body);
-    return Array.from(left).find((request) => request.suffix === suffix && request.body === text);
+    return Array.from(remaining).find((request) => request.suffix === suffix && request.body === text);
   }
 
   return {
@@ -38,7 +38,7 @@ export function createPreloadedResponses(given: Preloaded | undefined): Preloade
     take(call, nonce, signal) {
       const request = find(call);
       if (request === undefined) return null;
-      left.delete(request);
+      remaining.delete(request);
       // The nonce was renewed since then; the response to the old one may be an error.
       if (request.nonce !== nonce) return null;
       return new Promise((resolve, reject) => {

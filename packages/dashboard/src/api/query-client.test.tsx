@@ -61,9 +61,9 @@ function open(parts: readonly PartProps[]) {
   services = testServices(readConfig(document.createElement('div'), window.location.href));
   const page = (shown: readonly PartProps[]) => (
     <ServicesProvider services={services}>
-      {shown.map((part, place) => (
+      {shown.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two components may show the same
-        <Part key={place} {...part} />
+        <Part key={index} {...part} />
       ))}
       <Listener />
     </ServicesProvider>

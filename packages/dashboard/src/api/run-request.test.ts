@@ -126,13 +126,13 @@ describe('failureNotice', () => {
 });
 
 describe('successNotice', () => {
-  const answer = (message: string, success?: string) => ({
+  const response = (message: string, success?: string) => ({
     message,
     notification: success === undefined ? {} : { success },
   });
 
   it('shows the request’s own text and the server’s message', () => {
-    expect(successNotice('Blocked.', answer('It takes effect at once.'))).toMatchObject({
+    expect(successNotice('Blocked.', response('It takes effect at once.'))).toMatchObject({
       type: 'success',
       text: 'Blocked. It takes effect at once.',
       autoClose: true,
@@ -140,15 +140,15 @@ describe('successNotice', () => {
   });
 
   it('does not repeat the same sentence', () => {
-    expect(successNotice('Feeds can’t be read.', answer("feeds can't  be read"))?.text).toBe('Feeds can’t be read.');
+    expect(successNotice('Feeds can’t be read.', response("feeds can't  be read"))?.text).toBe('Feeds can’t be read.');
   });
 
   it('uses the server’s success text if the request has none', () => {
-    expect(successNotice(undefined, answer('', 'Saved.'))?.text).toBe('Saved.');
-    expect(successNotice('Own.', answer('', 'Saved.'))?.text).toBe('Own.');
+    expect(successNotice(undefined, response('', 'Saved.'))?.text).toBe('Saved.');
+    expect(successNotice('Own.', response('', 'Saved.'))?.text).toBe('Own.');
   });
 
   it('is null if there is no text', () => {
-    expect(successNotice(undefined, answer(''))).toBeNull();
+    expect(successNotice(undefined, response(''))).toBeNull();
   });
 });

@@ -44,13 +44,13 @@ export function createRunRequest(parts: {
     requests.started(name);
     notices.closeKey(name);
     try {
-      const answer = await api.call<Data>(request.call);
+      const response = await api.call<Data>(request.call);
       requests.ended(name, 'succeeded');
       notices.closeKey(SESSION_NOTICE);
-      const own = typeof successText === 'function' ? successText(answer.data, answer.message) : successText;
-      show(request.successNotice?.(answer.data, answer.message) ?? successNotice(own, answer), name);
-      request.onSuccess?.(answer.data);
-      return answer.data;
+      const own = typeof successText === 'function' ? successText(response.data, response.message) : successText;
+      show(request.successNotice?.(response.data, response.message) ?? successNotice(own, response), name);
+      request.onSuccess?.(response.data);
+      return response.data;
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       requests.ended(name, 'failed');
@@ -137,10 +137,10 @@ export function failureReason(failure: ApiFailure): string {
  */
 export function successNotice(
   customText: string | undefined,
-  answer: { readonly message: string; readonly notification: ServerNotification },
+  response: { readonly message: string; readonly notification: ServerNotification },
 ): Notice | null {
-  const custom = (customText || answer.notification.success || '').trim();
-  const message = translate(answer.message.trim());
+  const custom = (customText || response.notification.success || '').trim();
+  const message = translate(response.message.trim());
   const sentences = sameSentence(custom, message) ? [custom] : [custom, message];
   const text = sentences.filter((sentence) => sentence !== '').join(' ');
   return text === '' ? null : { type: 'success', text, autoClose: true };

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { readItems, readKnown, tolerant } from './tolerant.js';
 
 const entry = z.object({ name: z.string(), state: z.enum(['on', 'off']) });
-const answer = z.object({
+const responseSchema = z.object({
   title: z.string(),
   count: z.int(),
   until: z.nullable(z.string()),
@@ -14,7 +14,7 @@ const answer = z.object({
 });
 
 describe('a tolerant schema', () => {
-  const schema = tolerant(answer, { level: 'low' });
+  const schema = tolerant(responseSchema, { level: 'low' });
 
   it('returns valid data unchanged, without unknown fields', () => {
     const sent = {
@@ -29,8 +29,8 @@ describe('a tolerant schema', () => {
   });
 
   it.each([
-    ['is left out', {}],
-    ['has another form', { title: [], count: 'many', until: [], blocked: 'yes', level: 'middle', entries: {} }],
+    ['is missing', {}],
+    ['has the wrong type', { title: [], count: 'many', until: [], blocked: 'yes', level: 'middle', entries: {} }],
   ])('uses an empty value if a field %s', (_, sent) => {
     expect(z.parse(schema, sent)).toEqual({
       title: '',
@@ -59,12 +59,12 @@ describe('a tolerant schema', () => {
 
 describe('readKnown', () => {
   it('returns the valid fields and drops the others', () => {
-    expect(readKnown(answer, { title: 'A', count: 'x', blocked: '1', entries: [{}], more: 1 })).toEqual({
+    expect(readKnown(responseSchema, { title: 'A', count: 'x', blocked: '1', entries: [{}], more: 1 })).toEqual({
       title: 'A',
       blocked: 1,
     });
-    expect(readKnown(answer, null)).toEqual({});
-    expect(readKnown(answer, [answer])).toEqual({});
+    expect(readKnown(responseSchema, null)).toEqual({});
+    expect(readKnown(responseSchema, [responseSchema])).toEqual({});
   });
 });
 

@@ -48,9 +48,9 @@ export function readKnown<Fields extends object>(schema: z.core.$ZodType<Fields>
 }
 
 function tolerantObject({ shape }: z.ZodMiniObject, defaults: object): Schema {
-  const given = new Map<string, unknown>(Object.entries(defaults));
+  const values = new Map<string, unknown>(Object.entries(defaults));
   const fields = Object.entries(shape).map(([name, field]): [string, Schema] => {
-    const fallback = given.has(name) ? given.get(name) : emptyValue(field);
+    const fallback = values.has(name) ? values.get(name) : emptyValue(field);
     return [name, fallback === undefined ? tolerantValue(field) : z.catch(tolerantValue(field), fallback)];
   });
   return z.object(Object.fromEntries(fields));

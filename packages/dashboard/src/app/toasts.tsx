@@ -25,12 +25,12 @@ export function Toasts() {
   const { notices, portal } = useServices();
   const list = useSyncExternalStore(notices.subscribe, notices.list);
   const area = useRef<HTMLElement>(null);
-  const cameFrom = useRef<HTMLElement | null>(null);
+  const previousFocus = useRef<HTMLElement | null>(null);
   const { raised, uncover } = useUncovered(area, list.length === 0);
 
   function rememberOrigin(event: FocusEvent): void {
     const from = event.relatedTarget;
-    if (from instanceof HTMLElement && area.current?.contains(from) === false) cameFrom.current = from;
+    if (from instanceof HTMLElement && area.current?.contains(from) === false) previousFocus.current = from;
   }
 
   /** Closing a toast with the keyboard must not lose the focus. */
@@ -39,7 +39,7 @@ export function Toasts() {
     if (holder && area.current?.contains(holder)) {
       const next = area.current.querySelectorAll<HTMLElement>('.so-toast:not(.is-leaving) > button');
       const other = Array.from(next).find((button) => !holder.contains(button));
-      (other ?? cameFrom.current)?.focus();
+      (other ?? previousFocus.current)?.focus();
     }
     notices.close(id);
   }
@@ -185,9 +185,9 @@ function useUncovered(
 function overlap(toasts: Element | null, changed: Element): number {
   if (toasts === null) return 0;
   const [above, below] = [toasts.getBoundingClientRect(), changed.getBoundingClientRect()];
-  const beside = above.right <= below.left || above.left >= below.right;
+  const isBeside = above.right <= below.left || above.left >= below.right;
   const apart = below.bottom + CLEARANCE <= above.top || below.top >= above.bottom + CLEARANCE;
-  return beside || apart ? 0 : Math.ceil(below.bottom + CLEARANCE - above.top);
+  return isBeside || apart ? 0 : Math.ceil(below.bottom + CLEARANCE - above.top);
 }
 
 function defaultTitle(type: NoticeType): string | null {
@@ -202,16 +202,16 @@ function spokenType(type: NoticeType): string {
 
 /** Calls `close` after 7 seconds, not counting pauses. */
 export function useAutoClose(active: boolean, paused: boolean, close: () => void): void {
-  const left = useRef(NOTICE_LIFE_MS);
+  const remainingMs = useRef(NOTICE_LIFE_MS);
   const latestClose = useRef(close);
   latestClose.current = close;
   useEffect(() => {
     if (!active || paused) return;
     const since = Date.now();
-    const timer = setTimeout(() => latestClose.current(), left.current);
+    const timer = setTimeout(() => latestClose.current(), remainingMs.current);
     return () => {
       clearTimeout(timer);
-      left.current = Math.max(0, left.current - (Date.now() - since));
+      remainingMs.current = Math.max(0, remainingMs.current - (Date.now() - since));
     };
   }, [active, paused]);
 }

@@ -49,8 +49,8 @@ export function OptionsSkeleton({ rows, silent = false }: { readonly rows: numbe
           {__('Loading', 'security-optimizer')}
         </span>
       )}
-      {Array.from({ length: rows }, (_, place) => place).map((place) => (
-        <ToggleRowSkeleton key={place} />
+      {Array.from({ length: rows }, (_, index) => index).map((index) => (
+        <ToggleRowSkeleton key={index} />
       ))}
     </div>
   );

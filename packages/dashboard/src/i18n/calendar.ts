@@ -43,8 +43,8 @@ export function getWeeks(year: number, month: number, weekStart: number): (strin
   const before = (toDayParts(first).weekday - weekStart + 7) % 7;
   const length = toDayParts(toDay(year, month + 1, 0)).date;
   return Array.from({ length: Math.ceil((before + length) / 7) }, (_, week) =>
-    Array.from({ length: 7 }, (_place, place) => {
-      const date = week * 7 + place - before + 1;
+    Array.from({ length: 7 }, (_index, index) => {
+      const date = week * 7 + index - before + 1;
       return date >= 1 && date <= length ? toDay(year, month, date) : null;
     }),
   );

@@ -13,17 +13,17 @@ describe('loadLocale', () => {
     expect(translate('Log in')).toBe('Log in');
   });
 
-  it.each([TEXT_DOMAIN, 'messages'])('accepts a whole Jed file with the domain %s', (domain) => {
+  it.each([TEXT_DOMAIN, 'messages'])('accepts a complete Jed file with the domain %s', (domain) => {
     loadLocale({ domain: 'messages', locale_data: { [domain]: german } });
     expect(translate('Try again')).toBe('Noch einmal');
   });
 
   it.each([
-    ['nothing', null],
+    ['a missing file', null],
     ['an empty object', {}],
-    ['the header alone', { '': { lang: 'en', plural_forms: 'nplurals=2; plural=(n != 1);' } }],
+    ['a header without entries', { '': { lang: 'en', plural_forms: 'nplurals=2; plural=(n != 1);' } }],
     ['a Jed file of another domain', { locale_data: { other: german } }],
-    ['entries of a wrong form', { 'Try again': 'Noch einmal', 'Log in': [7] }],
+    ['entries of the wrong type', { 'Try again': 'Noch einmal', 'Log in': [7] }],
   ])('falls back to English for %s', (_name, data) => {
     loadLocale(german);
     loadLocale(data);

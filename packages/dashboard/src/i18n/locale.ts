@@ -42,11 +42,11 @@ function findMessages(data: UnknownRecord): UnknownRecord | null {
 }
 
 function validEntries(messages: UnknownRecord): Record<string, string[]> {
-  const kept = Object.entries(messages).filter(([key, value]) => {
+  const valid = Object.entries(messages).filter(([key, value]) => {
     if (key === '') return isRecord(value);
     return Array.isArray(value) && value.every((item) => typeof item === 'string');
   });
-  return Object.fromEntries(kept) as Record<string, string[]>;
+  return Object.fromEntries(valid) as Record<string, string[]>;
 }
 
 /** A number with the language's thousands separators. @param locale BCP 47; unknown locales mean English */

@@ -79,8 +79,12 @@ describe('a response', () => {
       texts: ['/message', '/fields/a~1b~0c', '/data/items/0/reason'].map((at) => ({ at, code, params })),
     };
     translateTexts(body);
-    const said = '192.0.2.1 ist nicht mehr blockiert.';
-    expect(body).toMatchObject({ message: said, fields: { 'a/b~c': said }, data: { items: [{ reason: said }] } });
+    const expected = '192.0.2.1 ist nicht mehr blockiert.';
+    expect(body).toMatchObject({
+      message: expected,
+      fields: { 'a/b~c': expected },
+      data: { items: [{ reason: expected }] },
+    });
   });
 
   it.each([

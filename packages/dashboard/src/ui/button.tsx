@@ -54,11 +54,11 @@ export interface RetryButtonProps {
 
 /** Retries a failed load. When it disappears with its message, the focus moves to the heading above. */
 export function RetryButton({ retrying = false, onRetry }: RetryButtonProps) {
-  const place = useRef<Element | null | undefined>(null);
+  const parent = useRef<Element | null | undefined>(null);
 
   useEffect(
     () => () => {
-      const { current } = place;
+      const { current } = parent;
       if (!current) return;
       // The failed part may be the only one of its section.
       const heading = () => (document.body.contains(current) ? current.querySelector('h1, h2') : null);
@@ -70,7 +70,7 @@ export function RetryButton({ retrying = false, onRetry }: RetryButtonProps) {
   return (
     <Button
       onClick={() => {
-        place.current = document.activeElement?.closest('section, .so-head, .so-main');
+        parent.current = document.activeElement?.closest('section, .so-head, .so-main');
         onRetry();
       }}
       pendingText={retrying ? __('Loading…', 'security-optimizer') : undefined}

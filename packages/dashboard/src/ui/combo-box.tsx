@@ -122,7 +122,7 @@ export function ComboBox(props: ComboBoxProps) {
           texts={all.map((option) => option?.label ?? none)}
           chosen={chosen}
           active={active}
-          onChoose={(place) => choose(all[place] ?? null)}
+          onChoose={(index) => choose(all[index] ?? null)}
         >
           {all.length > 0 ? null : (
             <li className="so-muted" role="presentation">

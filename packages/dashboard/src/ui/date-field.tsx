@@ -109,8 +109,8 @@ export function Calendar(props: CalendarProps) {
         <Select
           label={__('Year', 'security-optimizer')}
           value={year}
-          options={Array.from({ length: 2 * YEARS_AROUND + 1 }, (_, place) => {
-            const value = year - YEARS_AROUND + place;
+          options={Array.from({ length: 2 * YEARS_AROUND + 1 }, (_, index) => {
+            const value = year - YEARS_AROUND + index;
             return { value, text: String(value) };
           })}
           onChange={(value) => goTo(addMonths(current, (value - year) * 12), false)}
@@ -125,7 +125,7 @@ export function Calendar(props: CalendarProps) {
       <table ref={grid} onKeyDown={onKeyDown} aria-label={`${texts.months[month]} ${year}`}>
         <thead>
           <tr>
-            {Array.from({ length: 7 }, (_, place) => (weekStart + place) % 7).map((weekday) => (
+            {Array.from({ length: 7 }, (_, index) => (weekStart + index) % 7).map((weekday) => (
               <th key={weekday} scope="col" abbr={texts.weekday(weekday, 'long')}>
                 {texts.weekday(weekday, 'short').slice(0, 2)}
               </th>
@@ -135,9 +135,9 @@ export function Calendar(props: CalendarProps) {
         <tbody>
           {getWeeks(year, month, weekStart).map((week) => (
             <tr key={week.find((day) => day !== null)}>
-              {week.map((day, place) => (
+              {week.map((day, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the index in the week identifies a cell
-                <td key={place} className={day === null ? undefined : dayClasses(day, today, range)}>
+                <td key={index} className={day === null ? undefined : dayClasses(day, today, range)}>
                   {day === null ? null : (
                     <button
                       type="button"
@@ -192,7 +192,7 @@ function MonthButton({ icon, label, disabled, onClick }: MonthButtonProps) {
 /** The day that a key moves to, or null. */
 function getTargetDay({ key }: KeyboardEvent, day: string, weekStart: number): string | null {
   const right = document.documentElement.dir === 'rtl' ? -1 : 1;
-  const place = (toDayParts(day).weekday - weekStart + 7) % 7;
+  const index = (toDayParts(day).weekday - weekStart + 7) % 7;
   switch (key) {
     case 'ArrowLeft':
       return addDays(day, -right);
@@ -203,9 +203,9 @@ function getTargetDay({ key }: KeyboardEvent, day: string, weekStart: number): s
     case 'ArrowDown':
       return addDays(day, 7);
     case 'Home':
-      return addDays(day, -place);
+      return addDays(day, -index);
     case 'End':
-      return addDays(day, 6 - place);
+      return addDays(day, 6 - index);
     case 'PageUp':
       return addMonths(day, -1);
     case 'PageDown':

@@ -58,17 +58,17 @@ function DialogFrame(props: DialogProps) {
   const ref = useRef<HTMLDivElement>(null);
   const pressed = useRef(false);
   const id = useId();
-  const [asking, setAsking] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
   const busy = pending || closing.closing;
   useLeaveWarning(dirty && !closing.closing);
 
   function requestClose(): void {
     if (busy || mustAnswer) return;
-    if (dirty) setAsking(true);
+    if (dirty) setIsConfirming(true);
     else closing.close();
   }
 
-  useModal(scrim, ref, busy || asking || mustAnswer ? null : requestClose);
+  useModal(scrim, ref, busy || isConfirming || mustAnswer ? null : requestClose);
   useFirstFieldFocus(ref);
 
   function submit(event: FormEvent): void {
@@ -91,7 +91,7 @@ function DialogFrame(props: DialogProps) {
       }}
       // A text selection that starts inside and ends outside is not a click on the scrim.
       onClick={(event) => {
-        if (pressed.current && event.target === event.currentTarget && !asking) requestClose();
+        if (pressed.current && event.target === event.currentTarget && !isConfirming) requestClose();
       }}
     >
       {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles that it may have support aria-modal */}
@@ -130,12 +130,12 @@ function DialogFrame(props: DialogProps) {
             {props.footer}
           </div>
         </form>
-        {asking ? (
+        {isConfirming ? (
           <ConfirmDialog
             title={__('Discard your changes?', 'security-optimizer')}
             confirmText={__('Discard changes', 'security-optimizer')}
             cancelText={__('Keep editing', 'security-optimizer')}
-            onClosed={() => setAsking(false)}
+            onClosed={() => setIsConfirming(false)}
             onConfirm={closing.close}
           >
             <p>{__('What you changed here is not saved yet.', 'security-optimizer')}</p>

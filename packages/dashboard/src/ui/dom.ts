@@ -15,7 +15,7 @@ export function beforePaint(run: () => void): () => void {
 
 /** Maximum wait for the removal of the focused element, and the interval of the checks, in milliseconds. */
 const REMOVAL_MS = 1000;
-const LOOK_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 
 /**
  * Moves the focus once the focused element is removed; keyboard and screen reader users would start again at the
@@ -27,10 +27,10 @@ const LOOK_MS = 50;
 export function restoreFocus(find: () => Element | null | undefined): void {
   const focused = document.activeElement;
   const end = Date.now() + REMOVAL_MS;
-  function look(): void {
+  function check(): void {
     const { activeElement } = document;
     if (activeElement !== null && activeElement !== document.body) {
-      if (activeElement === focused && Date.now() < end) setTimeout(look, LOOK_MS);
+      if (activeElement === focused && Date.now() < end) setTimeout(check, CHECK_INTERVAL_MS);
       return;
     }
     const element = find();
@@ -39,27 +39,27 @@ export function restoreFocus(find: () => Element | null | undefined): void {
     if (/^H\d$/.test(element.tagName)) element.tabIndex = -1;
     element.focus();
   }
-  setTimeout(look);
+  setTimeout(check);
 }
 
 /**
  * The index that a key moves to in a list that wraps around.
  *
- * @param place the current index; -1 for none
+ * @param index the current index; -1 for none
  * @param arrows the keys for the previous and the next item
  * @returns null for other keys
  */
 export function getNextIndex(
   key: string,
-  place: number,
+  index: number,
   count: number,
   [before, after]: readonly [string, string] = ['ArrowUp', 'ArrowDown'],
 ): number | null {
   switch (key) {
     case after:
-      return (place + 1) % count;
+      return (index + 1) % count;
     case before:
-      return (place <= 0 ? count : place) - 1;
+      return (index <= 0 ? count : index) - 1;
     case 'Home':
       return 0;
     case 'End':

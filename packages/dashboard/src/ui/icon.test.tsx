@@ -52,7 +52,7 @@ describe('an icon', () => {
     ['is missing', 'missing', undefined],
     ['is not an image', 'page', '<!DOCTYPE html><p>Log in</p>'],
     ['is broken', 'broken', '<svg xmlns="http://www.w3.org/2000/svg"><path d="M1 1'],
-    ['holds nothing that can be drawn', 'empty', '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>'],
+    ['contains nothing to draw', 'empty', '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>'],
   ])('falls back to the plain circle if its file %s', async (_name, name, body) => {
     if (body !== undefined) files[`/assets/icons/${name}.svg`] = { body };
     const svg = draw(name);

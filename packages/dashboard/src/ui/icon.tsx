@@ -182,8 +182,10 @@ function readShapes(parent: Element): IconShape[] {
 }
 
 function readAttributes(element: Element): Record<string, string> {
-  const kept = Array.from(element.attributes).filter(({ name, value }) => ATTRIBUTES.get(name)?.test(value) === true);
-  return Object.fromEntries(kept.map(({ name, value }) => [name, value]));
+  const allowed = Array.from(element.attributes).filter(
+    ({ name, value }) => ATTRIBUTES.get(name)?.test(value) === true,
+  );
+  return Object.fromEntries(allowed.map(({ name, value }) => [name, value]));
 }
 
 export type TileState = 'off' | 'on' | 'warn' | 'danger' | 'info';

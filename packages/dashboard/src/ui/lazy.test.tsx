@@ -20,12 +20,12 @@ const show = (load: Parameters<typeof Lazy>[0]['load']) => (
 
 describe('a lazily loaded part of a page', () => {
   it('shows an error if the code can’t be loaded, and tries again on request', async () => {
-    let isThere = false;
-    const load = () => (isThere ? second() : lost());
+    let isLoaded = false;
+    const load = () => (isLoaded ? second() : lost());
     render(show(load));
     expect(screen.getByText('still loading')).toBeTruthy();
     expect(await screen.findByText(FAILED)).toBeTruthy();
-    isThere = true;
+    isLoaded = true;
     fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
     expect(await screen.findByText('the second part')).toBeTruthy();
   });

@@ -72,12 +72,12 @@ export function useMenu(frame: RefObject<HTMLElement | null>, start = 0): Menu {
     }
     if (event.key === 'Tab') setOpen(false);
     const all = getMenuItems(frame.current);
-    const place = getNextIndex(event.key, all.indexOf(document.activeElement as HTMLElement), all.length);
-    if (event.key !== 'Escape' && place === null) return;
+    const index = getNextIndex(event.key, all.indexOf(document.activeElement as HTMLElement), all.length);
+    if (event.key !== 'Escape' && index === null) return;
     event.preventDefault();
     event.stopPropagation();
-    if (place === null) close();
-    else all[place]?.focus();
+    if (index === null) close();
+    else all[index]?.focus();
   }
 
   return {

@@ -45,8 +45,8 @@ export function Meter({
   return (
     <span className={classes('so-meter', warn && 'is-warn')}>
       <span className="so-meter__bar" aria-hidden="true">
-        {Array.from({ length: total }, (_, place) => place).map((place) => (
-          <i key={place} className={classes(place < on && 'is-on') || undefined} />
+        {Array.from({ length: total }, (_, index) => index).map((index) => (
+          <i key={index} className={classes(index < on && 'is-on') || undefined} />
         ))}
       </span>
       {label}

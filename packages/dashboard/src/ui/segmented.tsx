@@ -18,11 +18,11 @@ export function Segmented<Value extends string>({ label, options, value, auto, o
     const step = getStep(event.key);
     if (step === 0) return;
     event.preventDefault();
-    const place = (options.findIndex((option) => option.value === value) + step + options.length) % options.length;
-    const next = options[place];
+    const index = (options.findIndex((option) => option.value === value) + step + options.length) % options.length;
+    const next = options[index];
     if (next === undefined) return;
     onChange(next.value);
-    group.current?.querySelectorAll('button')[place]?.focus();
+    group.current?.querySelectorAll('button')[index]?.focus();
   }
 
   return (

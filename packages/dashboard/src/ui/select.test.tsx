@@ -22,7 +22,7 @@ function Example(props: Partial<SelectProps<number>>) {
         <Select
           label="Month"
           placeholder="Choose a month"
-          options={MONTHS.map((text, place) => ({ value: place, text }))}
+          options={MONTHS.map((text, index) => ({ value: index, text }))}
           {...props}
           value={value}
           onChange={(chosen) => {

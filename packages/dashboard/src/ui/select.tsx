@@ -58,16 +58,16 @@ export function Select<Value>(props: SelectProps<Value>) {
   const chosen = options.findIndex((option) => option.value === value);
   const last = options.length - 1;
 
-  function show(place = Math.max(chosen, 0)): void {
+  function show(index = Math.max(chosen, 0)): void {
     if (options.length === 0) return;
-    setActive(place);
+    setActive(index);
     setOpen(true);
   }
 
-  function choose(place: number): void {
+  function choose(index: number): void {
     setOpen(false);
-    const option = options[place];
-    if (option !== undefined && place !== chosen && !pending) onChange(option.value);
+    const option = options[index];
+    if (option !== undefined && index !== chosen && !pending) onChange(option.value);
   }
 
   /** The index that a key moves to; null for other keys. */
@@ -86,8 +86,8 @@ export function Select<Value>(props: SelectProps<Value>) {
     const isOneLetter = Array.from(text).every((letter) => letter === text.charAt(0));
     const wanted = isOneLetter ? text.charAt(0) : text;
     const from = (open ? active : Math.max(chosen, 0)) + (isOneLetter ? 1 : 0);
-    const places = texts.map((_, step) => (from + step) % texts.length);
-    return places.find((place) => texts[place]?.toLocaleLowerCase().startsWith(wanted)) ?? active;
+    const indices = texts.map((_, step) => (from + step) % texts.length);
+    return indices.find((index) => texts[index]?.toLocaleLowerCase().startsWith(wanted)) ?? active;
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -162,7 +162,7 @@ export interface OptionListProps {
   /** Indexes of the chosen option and of the active one; -1 for none. */
   readonly chosen: number;
   readonly active: number;
-  readonly onChoose: (place: number) => void;
+  readonly onChoose: (index: number) => void;
   /** Aligns the list with the end of its field. */
   readonly atEnd?: boolean;
   /** Shown after the options. */
@@ -202,21 +202,21 @@ export function OptionList(props: OptionListProps) {
       // Keep the focus in the field.
       onMouseDown={(event) => event.preventDefault()}
     >
-      {texts.map((text, place) => (
+      {texts.map((text, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles keys
         // biome-ignore lint/a11y/useFocusableInteractive: the field has the focus for its options
         <li
           // biome-ignore lint/suspicious/noArrayIndexKey: two options may have the same text, and they have no state
-          key={place}
-          id={`${id}-${place}`}
+          key={index}
+          id={`${id}-${index}`}
           // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: an option of the WAI-ARIA pattern
           role="option"
-          className={classes(place === active && 'is-active', place === chosen && 'is-on')}
-          aria-selected={place === chosen}
-          onClick={() => onChoose(place)}
+          className={classes(index === active && 'is-active', index === chosen && 'is-on')}
+          aria-selected={index === chosen}
+          onClick={() => onChoose(index)}
         >
           <span>{text}</span>
-          {place === chosen ? <Icon name="check" /> : null}
+          {index === chosen ? <Icon name="check" /> : null}
         </li>
       ))}
       {children}

@@ -54,11 +54,11 @@ export function Table({ label, columns, withActions, className = '', busy, focus
       >
         <thead {...ROLES.group}>
           <tr {...ROLES.row}>
-            {columns.map((column, place) => (
+            {columns.map((column, index) => (
               <th
                 {...ROLES.head}
                 key={column}
-                className={withActions && place === columns.length - 1 ? 'so-c-end' : undefined}
+                className={withActions && index === columns.length - 1 ? 'so-c-end' : undefined}
               >
                 {column}
               </th>
@@ -165,8 +165,8 @@ export function TableSkeleton({ columns }: { readonly columns: readonly string[]
       <table className="so-table so-table--sk" aria-hidden="true">
         <thead>
           <tr>
-            {columns.map((column, place) => (
-              <th key={column} className={place === columns.length - 1 ? 'so-c-end' : undefined}>
+            {columns.map((column, index) => (
+              <th key={column} className={index === columns.length - 1 ? 'so-c-end' : undefined}>
                 {column}
               </th>
             ))}
@@ -175,11 +175,11 @@ export function TableSkeleton({ columns }: { readonly columns: readonly string[]
         <tbody>
           {Array.from({ length: SKELETON_ROWS }, (_, row) => row).map((row) => (
             <tr key={row}>
-              {columns.map((column, place) => (
+              {columns.map((column, index) => (
                 <td key={column}>
                   <span
-                    className={place === columns.length - 1 ? 'so-sk so-sk--end' : 'so-sk'}
-                    style={place === columns.length - 1 ? undefined : { width: `${WIDTHS[(row + place) % 5]}%` }}
+                    className={index === columns.length - 1 ? 'so-sk so-sk--end' : 'so-sk'}
+                    style={index === columns.length - 1 ? undefined : { width: `${WIDTHS[(row + index) % 5]}%` }}
                   />
                 </td>
               ))}

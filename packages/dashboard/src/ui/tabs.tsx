@@ -34,19 +34,19 @@ export function Tabs<Id extends string>({ label, tabs, current, base, onChange }
   );
 
   function onKeyDown(event: KeyboardEvent): void {
-    const here = tabs.findIndex(({ id }) => id === current);
+    const currentIndex = tabs.findIndex(({ id }) => id === current);
     const isRtl = document.documentElement.dir === 'rtl';
-    const place = getNextIndex(
+    const index = getNextIndex(
       event.key,
-      here,
+      currentIndex,
       tabs.length,
       isRtl ? ['ArrowRight', 'ArrowLeft'] : ['ArrowLeft', 'ArrowRight'],
     );
-    const tab = place === null ? undefined : tabs[place];
+    const tab = index === null ? undefined : tabs[index];
     if (tab === undefined) return;
     event.preventDefault();
     onChange(tab.id);
-    list.current?.querySelectorAll('button')[place ?? 0]?.focus();
+    list.current?.querySelectorAll('button')[index ?? 0]?.focus();
   }
 
   return (
@@ -155,9 +155,9 @@ export function useTabStrip(list: RefObject<HTMLElement | null>): TabStrip {
       const element = list.current;
       if (element === null || tab === null) return;
       const frame = element.getBoundingClientRect();
-      const place = tab.getBoundingClientRect();
-      if (place.right > frame.right - ARROW) element.scrollLeft += place.right - frame.right + ARROW;
-      else if (place.left < frame.left + ARROW) element.scrollLeft += place.left - frame.left - ARROW;
+      const box = tab.getBoundingClientRect();
+      if (box.right > frame.right - ARROW) element.scrollLeft += box.right - frame.right + ARROW;
+      else if (box.left < frame.left + ARROW) element.scrollLeft += box.left - frame.left - ARROW;
     },
   };
 }

@@ -9,7 +9,7 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '
 function chosenBy(...keys: readonly string[]): number[] {
   const chosen: number[] = [];
   render(
-    <TimeColumn label="Hour" options={HOURS} chosen={0} toDigit={toDigit} onChoose={(place) => chosen.push(place)} />,
+    <TimeColumn label="Hour" options={HOURS} chosen={0} toDigit={toDigit} onChoose={(index) => chosen.push(index)} />,
   );
   const list = screen.getByRole('listbox', { name: 'Hour' });
   for (const [at, key] of keys.entries()) {

@@ -79,14 +79,14 @@ export function Clock({ id, value, texts, toDigit, onChange, onDone }: ClockProp
         options={texts.is12Hours ? HOURS_12 : HOURS_24}
         chosen={hour < 0 ? -1 : texts.is12Hours ? hour % 12 : hour}
         toDigit={toDigit}
-        onChoose={(place) => set(texts.is12Hours ? place + half : place, minute)}
+        onChoose={(index) => set(texts.is12Hours ? index + half : index, minute)}
       />
       <TimeColumn
         label={__('Minute', 'security-optimizer')}
         options={MINUTES}
         chosen={minute}
         toDigit={toDigit}
-        onChoose={(place) => set(hour, place)}
+        onChoose={(index) => set(hour, index)}
       />
       {texts.is12Hours ? (
         <TimeColumn
@@ -94,7 +94,7 @@ export function Clock({ id, value, texts, toDigit, onChange, onDone }: ClockProp
           options={texts.halves}
           chosen={hour < 0 ? -1 : half / 12}
           toDigit={toDigit}
-          onChoose={(place) => set((Math.max(hour, 0) % 12) + place * 12, minute)}
+          onChoose={(index) => set((Math.max(hour, 0) % 12) + index * 12, minute)}
         />
       ) : null}
     </div>
@@ -107,7 +107,7 @@ export interface TimeColumnProps {
   /** Index of the chosen option; -1 for none. */
   readonly chosen: number;
   readonly toDigit: ToDigit;
-  readonly onChoose: (place: number) => void;
+  readonly onChoose: (index: number) => void;
   /** Takes the focus when it is mounted. */
   readonly autoFocus?: boolean;
 }
@@ -146,8 +146,8 @@ export function TimeColumn({ label, options, chosen, toDigit, onChoose, autoFocu
     const { text, at } = typed.current;
     const both = timeStamp - at < TYPING_MS ? `${text}${digit}` : String(digit);
     typed.current = { text: both, at: timeStamp };
-    const place = options.findIndex((option) => /^\d+$/.test(option) && Number(option) === Number(both));
-    return place < 0 ? null : place;
+    const index = options.findIndex((option) => /^\d+$/.test(option) && Number(option) === Number(both));
+    return index < 0 ? null : index;
   }
 
   return (
@@ -160,17 +160,17 @@ export function TimeColumn({ label, options, chosen, toDigit, onChoose, autoFocu
       aria-activedescendant={chosen < 0 ? undefined : `${id}-${chosen}`}
       onKeyDown={onKeyDown}
     >
-      {options.map((option, place) => (
+      {options.map((option, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the list box handles keys
         // biome-ignore lint/a11y/useFocusableInteractive: the list box has the focus for its options
         <li
           key={option}
-          id={`${id}-${place}`}
+          id={`${id}-${index}`}
           // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: an option of the WAI-ARIA pattern
           role="option"
-          className={classes('so-num', place === chosen && 'is-on')}
-          aria-selected={place === chosen}
-          onClick={() => onChoose(place)}
+          className={classes('so-num', index === chosen && 'is-on')}
+          aria-selected={index === chosen}
+          onClick={() => onChoose(index)}
         >
           {option}
         </li>

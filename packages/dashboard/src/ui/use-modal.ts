@@ -104,8 +104,8 @@ function hideOthers(element: HTMLElement): () => void {
   const hidden: Element[] = [];
   for (let at: Element | null = element; at !== null && at !== document.body; at = at.parentElement) {
     for (const other of Array.from(at.parentElement?.children ?? [])) {
-      const stays = other === at || other.matches(TOP_LAYER) || other.querySelector(TOP_LAYER) !== null;
-      if (stays || other.hasAttribute('aria-hidden')) continue;
+      const isVisible = other === at || other.matches(TOP_LAYER) || other.querySelector(TOP_LAYER) !== null;
+      if (isVisible || other.hasAttribute('aria-hidden')) continue;
       other.setAttribute('aria-hidden', 'true');
       hidden.push(other);
     }

@@ -1,7 +1,7 @@
 import type { RawResponse } from '../http/raw.js';
 import type { TypedRequest } from '../http/request.js';
 import { LIMITED_STATUS } from './requests.js';
-import type { AttackedSite, Need } from './site.js';
+import type { AttackedSite, Requirement } from './site.js';
 
 /** The targets of attacks, in the order in which the groups run. */
 export const groups = [
@@ -33,7 +33,7 @@ export interface Attack {
   readonly group: Group;
   readonly name: string;
   readonly expected: string;
-  readonly needs?: readonly Need[];
+  readonly needs?: readonly Requirement[];
   run(site: AttackedSite): Promise<Outcome>;
   readonly twin: Check;
 }
@@ -44,7 +44,7 @@ type Requested =
   | ((site: AttackedSite) => TypedRequest | string | Promise<TypedRequest | string>);
 
 /** Sends a request, given as fields or as a target. @returns the response, or null if there was none */
-export async function answerTo(site: AttackedSite, requested: Requested): Promise<RawResponse | null> {
+export async function fetchResponse(site: AttackedSite, requested: Requested): Promise<RawResponse | null> {
   const request = typeof requested === 'function' ? await requested(site) : requested;
   try {
     return await site.request(typeof request === 'string' ? { target: request } : request);
@@ -61,25 +61,25 @@ export const limited: Outcome = { ok: null, got: `limited, not judged: ${LIMITED
 /** Holds if guard or WordPress refuses or does not answer, and the response shows no sign of success. */
 export function refused(requested: Requested, sign?: RegExp) {
   return async (site: AttackedSite): Promise<Outcome> => {
-    const answer = await answerTo(site, requested);
-    if (answer === null) return { ok: true, got: 'no answer' };
-    const found = sign?.exec(answer.body)?.[0];
-    if (found !== undefined) return { ok: false, got: `${answer.status} with ${JSON.stringify(found)}` };
-    if (answer.status === LIMITED_STATUS) return limited;
-    return { ok: REFUSALS.has(answer.status), got: String(answer.status) };
+    const response = await fetchResponse(site, requested);
+    if (response === null) return { ok: true, got: 'no answer' };
+    const found = sign?.exec(response.body)?.[0];
+    if (found !== undefined) return { ok: false, got: `${response.status} with ${JSON.stringify(found)}` };
+    if (response.status === LIMITED_STATUS) return limited;
+    return { ok: REFUSALS.has(response.status), got: String(response.status) };
   };
 }
 
 /** Holds if the response, whatever its status, does not match the sign, unless a limit hid the actual response. */
 export function silentAbout(requested: Requested, sign: RegExp | ((site: AttackedSite) => RegExp)) {
   return async (site: AttackedSite): Promise<Outcome> => {
-    const answer = await answerTo(site, requested);
+    const response = await fetchResponse(site, requested);
     const found = (sign instanceof RegExp ? sign : sign(site)).exec(
-      answer === null ? '' : answer.head + answer.body,
+      response === null ? '' : response.head + response.body,
     )?.[0];
-    const status = answer === null ? 'no answer' : String(answer.status);
+    const status = response === null ? 'no answer' : String(response.status);
     if (found !== undefined) return { ok: false, got: `${status} with ${JSON.stringify(found)}` };
-    return answer?.status === LIMITED_STATUS ? limited : { ok: true, got: status };
+    return response?.status === LIMITED_STATUS ? limited : { ok: true, got: status };
   };
 }
 
@@ -95,11 +95,14 @@ export function answered(
   return {
     name,
     async run(site) {
-      const answer = await answerTo(site, requested);
-      if (answer === null) return { ok: false, got: 'no answer' };
-      const fits = statuses.includes(answer.status);
-      const holds = content === undefined || content.test(answer.head + answer.body);
-      return { ok: fits && holds, got: fits && !holds ? `${answer.status} without ${content}` : String(answer.status) };
+      const response = await fetchResponse(site, requested);
+      if (response === null) return { ok: false, got: 'no answer' };
+      const fits = statuses.includes(response.status);
+      const matches = content === undefined || content.test(response.head + response.body);
+      return {
+        ok: fits && matches,
+        got: fits && !matches ? `${response.status} without ${content}` : String(response.status),
+      };
     },
   };
 }

@@ -5,14 +5,14 @@ import { answered, limited, refused, silentAbout } from './attack.js';
 import { attackTable, runAttacks, summarise } from './run.js';
 import { AttackedSite } from './site.js';
 
-interface FakeAnswer {
+interface FakeResponse {
   readonly status: number;
   readonly body?: string;
 }
 
-const FORM: FakeAnswer = { status: 200, body: '<form id="loginform"></form>' };
-const MISSING: FakeAnswer = { status: 404, body: 'Nothing here.' };
-const WAIT: FakeAnswer = { status: 429, body: 'Too many failed logins.' };
+const FORM: FakeResponse = { status: 200, body: '<form id="loginform"></form>' };
+const MISSING: FakeResponse = { status: 404, body: 'Nothing here.' };
+const WAIT: FakeResponse = { status: 429, body: 'Too many failed logins.' };
 
 const closings: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -20,10 +20,10 @@ afterEach(async () => {
 });
 
 /** A web server that sends the responses of `answer`, and the options to attack it. */
-async function serve(answer: (path: string, address: string) => FakeAnswer) {
+async function serve(respond: (path: string, address: string) => FakeResponse) {
   const server = createServer((request: IncomingMessage, response) => {
     const path = (request.url ?? '').replace(/[?#].*/, '');
-    const { status, body = 'A page.' } = answer(path, request.socket.remoteAddress ?? '');
+    const { status, body = 'A page.' } = respond(path, request.socket.remoteAddress ?? '');
     response.writeHead(status, { 'content-type': 'text/html' }).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

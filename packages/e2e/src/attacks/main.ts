@@ -24,8 +24,8 @@ export async function attack(args: readonly string[]): Promise<number> {
     process.stdout.write(
       options.json ? `${JSON.stringify({ ...summary, results }, null, 2)}\n` : attackTable(results, options.all),
     );
-    if (summary.held + summary.failed === 0) process.stderr.write('No attack means anything at this site.\n');
-    return summary.failed === 0 && summary.held > 0 ? 0 : 1;
+    if (summary.passed + summary.failed === 0) process.stderr.write('No attack means anything at this site.\n');
+    return summary.failed === 0 && summary.passed > 0 ? 0 : 1;
   } catch (error) {
     if (error instanceof UsageError) {
       process.stderr.write(`${error.message}\n\n${help}`);

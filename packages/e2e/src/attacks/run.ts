@@ -25,11 +25,11 @@ export async function runAttacks(
   const results: AttackResult[] = [];
   // Many attacks share a twin, and between two of them nothing but the attack changes.
   const twins = new Map<string, Outcome>();
-  let gone: string | null = null;
+  let failure: string | null = null;
   for (const attack of attacks) {
     if (groups !== undefined && !groups.includes(attack.group)) continue;
-    const result: AttackResult = gone === null ? await runAttack(site, attack, twins) : notRun(attack, gone);
-    if (result.ok === false && !(await site.answers())) gone = `the site answers no more since: ${attack.name}`;
+    const result: AttackResult = failure === null ? await runAttack(site, attack, twins) : notRun(attack, failure);
+    if (result.ok === false && !(await site.isAvailable())) failure = `the site answers no more since: ${attack.name}`;
     results.push(result);
     onResult(result);
   }
@@ -60,14 +60,14 @@ function judge(outcome: Outcome, twin: Outcome): boolean | null {
 
 /** Counts of a run. */
 export interface Summary {
-  readonly held: number;
+  readonly passed: number;
   readonly failed: number;
   readonly notRun: number;
 }
 
 export function summarise(results: readonly AttackResult[]): Summary {
   const count = (ok: boolean | null) => results.filter((result) => result.ok === ok).length;
-  return { held: count(true), failed: count(false), notRun: count(null) };
+  return { passed: count(true), failed: count(false), notRun: count(null) };
 }
 
 /** A readable table, group by group. Attacks that did not run are counted by reason at the end, unless `all` is set. */
@@ -83,10 +83,10 @@ export function attackTable(results: readonly AttackResult[], all: boolean): str
     if (group !== shown[at - 1]?.group) text += `\n${group}\n`;
     text += line(cells[at] ?? [], ok === null ? '-' : ok ? 'yes' : 'NO');
   }
-  const { held, failed, notRun } = summarise(results);
+  const { passed, failed, notRun } = summarise(results);
   const reasons = new Map<string, number>();
   for (const { ok, got } of results) if (ok === null) reasons.set(got, (reasons.get(got) ?? 0) + 1);
-  text += `\n${held} held, ${failed} failed, ${notRun} not run\n`;
+  text += `\n${passed} held, ${failed} failed, ${notRun} not run\n`;
   for (const [reason, count] of reasons) text += `  ${count} not run: ${reason}\n`;
   return text;
 }

@@ -9,7 +9,7 @@ import { LIMITED_STATUS } from './requests.js';
  * A precondition of an attack: a protection that is on, a known custom login URL, the credentials of the owner, the web
  * server behind guard, a limit of failed logins, or a second client address.
  */
-export type Need =
+export type Requirement =
   | SecurityField
   | 'hidden login'
   | 'login address'
@@ -52,7 +52,7 @@ export class AttackedSite {
   readonly loginPath: string;
   owner: OwnerSession | null = null;
   limit: number | null;
-  #have = new Map<Need, string | true>();
+  #have = new Map<Requirement, string | true>();
   #addresses = 0;
   /** Address that requests come from unless another one is named; the machine chooses when there is none. */
   #usualAddress: string | undefined;
@@ -92,7 +92,7 @@ export class AttackedSite {
   }
 
   /** Whether the site answers. */
-  answers(): Promise<boolean> {
+  isAvailable(): Promise<boolean> {
     return this.request({ target: '/' }).then(
       () => true,
       () => false,
@@ -107,17 +107,17 @@ export class AttackedSite {
   }
 
   /** The reason why an attack does not apply to this site; null if it applies. */
-  lacks(needs: readonly Need[] = []): string | null {
-    for (const need of needs) {
-      const state = this.#have.get(need);
-      if (state !== true) return state ?? `nothing is known of: ${need}`;
+  lacks(needs: readonly Requirement[] = []): string | null {
+    for (const requirement of needs) {
+      const state = this.#have.get(requirement);
+      if (state !== true) return state ?? `nothing is known of: ${requirement}`;
     }
     return null;
   }
 
   /** The detected settings, one line each. */
   states(): string[] {
-    return [...this.#have].map(([need, state]) => `${need}: ${state === true ? 'yes' : `no (${state})`}`);
+    return [...this.#have].map(([requirement, state]) => `${requirement}: ${state === true ? 'yes' : `no (${state})`}`);
   }
 
   /** Headers with which the owner calls the API. */
@@ -128,7 +128,7 @@ export class AttackedSite {
 
   async #look(): Promise<void> {
     const have = this.#have;
-    const set = (need: Need, there: boolean, why: string) => void have.set(need, there || why);
+    const set = (requirement: Requirement, there: boolean, why: string) => void have.set(requirement, there || why);
     const { options } = this;
     const { location } = (await this.request({ target: '/' })).headers;
     const home = location === undefined ? this.url : new URL(location, this.url);
@@ -168,8 +168,8 @@ export class AttackedSite {
    * the machine has several, because a lockout hides the normal responses.
    */
   async #findOpenLogin(): Promise<RawResponse> {
-    const answer = await this.request({ target: this.loginPath });
-    if (answer.status !== LIMITED_STATUS || !this.options.manyAddresses) return answer;
+    const response = await this.request({ target: this.loginPath });
+    if (response.status !== LIMITED_STATUS || !this.options.manyAddresses) return response;
     this.#usualAddress = this.newAddress();
     return this.request({ target: this.loginPath });
   }
@@ -178,7 +178,7 @@ export class AttackedSite {
   async #looksOn(field: SecurityField): Promise<boolean | null> {
     const status = async (target: string) => (await this.request({ target })).status;
     const page = () => this.request({ target: '/' });
-    const shows = (answer: number) => (answer === 404 || answer === LIMITED_STATUS ? null : answer === 403);
+    const shows = (status: number) => (status === 404 || status === LIMITED_STATUS ? null : status === 403);
     switch (field) {
       case 'disable_xml_rpc':
         return shows(await status('/xmlrpc.php'));
@@ -202,11 +202,11 @@ export class AttackedSite {
     const { login, password } = this.options.owner ?? { login: '', password: '' };
     const fields = new URLSearchParams({ log: login, pwd: password, 'wp-submit': 'Log In', testcookie: '1' });
     const cookie = 'wordpress_test_cookie=WP%20Cookie%20check';
-    const answer = await this.request(form(this.loginPath, fields.toString(), { cookie }));
-    const own = getCookies(answer);
-    if (/action=second-factor/.test(answer.headers.location ?? '')) return 'second factor';
+    const response = await this.request(form(this.loginPath, fields.toString(), { cookie }));
+    const own = getCookies(response);
+    if (/action=second-factor/.test(response.headers.location ?? '')) return 'second factor';
     if (!own.includes('wordpress_logged_in_')) {
-      const why = answer.status === LIMITED_STATUS ? lockedOut(this.loginPath) : `status ${answer.status}`;
+      const why = response.status === LIMITED_STATUS ? lockedOut(this.loginPath) : `status ${response.status}`;
       throw new Error(`${login} can’t log in at ${this.loginPath} (${why}).`);
     }
     const nonce = await this.request({
@@ -218,13 +218,13 @@ export class AttackedSite {
   }
 
   async #fetchOptions<T>(page: string): Promise<T> {
-    const answer = await this.request({
+    const response = await this.request({
       method: 'POST',
       target: '/wp-json/security-optimizer/v1/fetch-options',
       headers: this.ownerHeaders,
       body: JSON.stringify({ page }),
     });
-    const body = JSON.parse(answer.body) as { status: number; data: T; message?: string };
+    const body = JSON.parse(response.body) as { status: number; data: T; message?: string };
     if (body.status !== 200) throw new Error(`The settings can’t be read: ${body.message}`);
     return body.data;
   }
@@ -235,14 +235,14 @@ const lockedOut = (path: string) => `limited, not judged: ${path} tells this add
 /**
  * Why a site's login does not count as hidden; null if it does.
  *
- * @param answer the response to `/wp-login.php`
+ * @param response the response to `/wp-login.php`
  * @param isMoved whether the caller says that the login has a custom URL
  */
-export function whyNotHidden(answer: Pick<RawResponse, 'status' | 'body'>, isMoved: boolean): string | null {
-  if (answer.status === 200 || /id=["']loginform["']/.test(answer.body)) return '/wp-login.php shows the login';
-  if (answer.status === LIMITED_STATUS) return lockedOut('/wp-login.php');
+export function whyNotHidden(response: Pick<RawResponse, 'status' | 'body'>, isMoved: boolean): string | null {
+  if (response.status === 200 || /id=["']loginform["']/.test(response.body)) return '/wp-login.php shows the login';
+  if (response.status === LIMITED_STATUS) return lockedOut('/wp-login.php');
   // The login may be closed to this address or at this time. If the caller knows that it is hidden, 403 reveals it.
-  if (answer.status === 403 && !isMoved) return 'limited, not judged: /wp-login.php is closed to this address (403)';
+  if (response.status === 403 && !isMoved) return 'limited, not judged: /wp-login.php is closed to this address (403)';
   return null;
 }
 

@@ -21,11 +21,11 @@ declare module 'vitest' {
 const WAIT_MS = 100_000;
 
 /** The headless shell renders the same pages with a third of the processor time. */
-const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
+const PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
 /** Starts Chromium, once for the whole run. `CHROMIUM` names another program than Debian's. */
 export async function startChromium(): Promise<BrowserServer> {
-  const executablePath = process.env.CHROMIUM ?? PLACES.find(existsSync);
+  const executablePath = process.env.CHROMIUM ?? PATHS.find(existsSync);
   if (executablePath === undefined) throw new Error('it is not installed; CHROMIUM names it where it is elsewhere');
   return await chromium.launchServer({
     executablePath,

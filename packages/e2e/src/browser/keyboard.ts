@@ -2,12 +2,12 @@ import type { Locator, Page } from 'playwright-core';
 import { until } from '../stacks/until.js';
 
 /** More than the number of tab stops between any two controls. */
-const MOST_STOPS = 160;
+const MAX_STOPS = 160;
 
 /** Presses Tab (or Shift+Tab) until the element has the focus. Throws when that never happens. */
 export async function tabTo(page: Page, where: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   await where.waitFor();
-  for (let stop = 0; stop < MOST_STOPS; stop++) {
+  for (let stop = 0; stop < MAX_STOPS; stop++) {
     if (await hasFocus(where)) return;
     await page.keyboard.press(key);
   }
@@ -52,8 +52,8 @@ export function tabStops(page: Page): Promise<string[]> {
       ),
     ]
       .filter((element) => element.tabIndex >= 0 && !element.matches(':disabled') && element.checkVisibility())
-      .map((element, place) => {
-        const name = `${place} ${element.getAttribute('aria-label') ?? (element.textContent ?? '').trim()}`;
+      .map((element, index) => {
+        const name = `${index} ${element.getAttribute('aria-label') ?? (element.textContent ?? '').trim()}`;
         // The name is stored on the element, since a focused element may show more text, such as a tooltip.
         element.dataset.stop = name;
         return name;
@@ -73,7 +73,9 @@ export function focusedStop(page: Page): Promise<string> {
     const hasRing = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1;
     const { left, top, width, height } = element.getBoundingClientRect();
     const front = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 10));
-    const isSeen = front !== null && (element.contains(front) || front.contains(element));
-    return [name, hasRing ? '' : '(no ring)', isSeen ? '' : `(behind ${front?.className})`].filter(Boolean).join(' ');
+    const isVisible = front !== null && (element.contains(front) || front.contains(element));
+    return [name, hasRing ? '' : '(no ring)', isVisible ? '' : `(behind ${front?.className})`]
+      .filter(Boolean)
+      .join(' ');
   });
 }

@@ -74,9 +74,9 @@ export async function startOldChromium(path: string): Promise<RunningOldChromium
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  let said = '';
+  let output = '';
   child.stderr.on('data', (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const stop = async () => {
@@ -85,11 +85,14 @@ export async function startOldChromium(path: string): Promise<RunningOldChromium
     rmSync(profile, { recursive: true, force: true });
   };
   try {
-    const port = await until('Chromium 64 listens', () => /DevTools listening on ws:\/\/[^:]+:(\d+)\//.exec(said)?.[1]);
+    const port = await until(
+      'Chromium 64 listens',
+      () => /DevTools listening on ws:\/\/[^:]+:(\d+)\//.exec(output)?.[1],
+    );
     return { port: Number(port), stop };
   } catch (error) {
     await stop();
-    throw new Error(`Chromium 64 did not start: ${said.slice(-500)}`, { cause: error });
+    throw new Error(`Chromium 64 did not start: ${output.slice(-500)}`, { cause: error });
   }
 }
 

@@ -22,10 +22,10 @@ export async function readState(control: Locator): Promise<'on' | 'off' | 'busy'
 }
 
 /** Clicks a switch and waits until the server has acknowledged the change, as the owner sees it. */
-export async function clickSwitch(page: Page, toggle: { title: string }, wanted: 'on' | 'off', text: string) {
+export async function clickSwitch(page: Page, toggle: { title: string }, state: 'on' | 'off', text: string) {
   const control = getSwitch(page, toggle.title);
-  expect(await readState(control)).toBe(wanted === 'on' ? 'off' : 'on');
+  expect(await readState(control)).toBe(state === 'on' ? 'off' : 'on');
   await control.click();
   await page.getByText(text, { exact: true }).first().waitFor();
-  await until(`the switch is ${wanted}`, async () => (await readState(control)) === wanted);
+  await until(`the switch is ${state}`, async () => (await readState(control)) === state);
 }

@@ -14,13 +14,13 @@ export function cutTexts(page: Page): Promise<string[]> {
       'button:not(.so-link), input:not([type="radio"], [type="checkbox"]), select, a.so-btn, [role="switch"]';
     // The selection bar sticks to the bottom of the window, over the rows.
     const LAYERS = '.so-dialog, .so-pop, .so-toasts, .so-tip, .so-pickbar';
-    interface Placed {
+    interface Positioned {
       readonly element: Element;
       /** A control has one box, a text one for each line. */
       readonly boxes: readonly DOMRect[];
     }
     const found = new Set<string>();
-    const placed: Placed[] = [];
+    const placed: Positioned[] = [];
     const describeElement = (element: Element) =>
       `${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''}`;
     const describeText = (element: Element) =>
@@ -29,7 +29,7 @@ export function cutTexts(page: Page): Promise<string[]> {
       style.overflowX !== 'visible' ||
       style.backgroundColor !== 'rgba(0, 0, 0, 0)' ||
       (style.borderLeftStyle !== 'none' && Number.parseFloat(style.borderLeftWidth) > 0);
-    const isUnseen = (style: CSSStyleDeclaration) =>
+    const isInvisible = (style: CSSStyleDeclaration) =>
       style.clip !== 'auto' || style.visibility === 'hidden' || style.opacity === '0';
 
     const scrims = document.querySelectorAll('.so-scrim');
@@ -71,7 +71,7 @@ export function cutTexts(page: Page): Promise<string[]> {
       const ancestors: Element[] = [];
       for (let up: Element | null = element; up?.closest('.so'); up = up.parentElement) ancestors.push(up);
       const styles = ancestors.map((ancestor) => getComputedStyle(ancestor));
-      if (styles.some(isUnseen)) return false;
+      if (styles.some(isInvisible)) return false;
       const left = Math.min(...boxes.map((box) => box.left));
       const right = Math.max(...boxes.map((box) => box.right));
       const top = Math.min(...boxes.map((box) => box.top));
@@ -102,7 +102,7 @@ export function cutTexts(page: Page): Promise<string[]> {
     }
 
     /** Lines of text may touch. */
-    function meet(one: Placed, other: Placed): boolean {
+    function meet(one: Positioned, other: Positioned): boolean {
       return one.boxes.some((a) =>
         other.boxes.some((b) => {
           const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
@@ -224,7 +224,7 @@ export function shownTexts(page: Page): Promise<ShownText[]> {
 }
 
 /** Too short to be visible, milliseconds. */
-const UNSEEN_MS = 20;
+const MAX_INVISIBLE_MS = 20;
 /** Allowed animations: spinners, and the remaining time of a message. */
 const MAY_MOVE = '.so-spin, .so-toast__life';
 
@@ -234,10 +234,10 @@ export function movingParts(page: Page): Promise<string[]> {
     ([unseen, mayMove]) =>
       document.getAnimations().flatMap((animation) => {
         const { target } = (animation.effect ?? {}) as Partial<KeyframeEffect>;
-        const lasts = Number(animation.effect?.getComputedTiming().duration);
-        if (!target?.closest('.so') || target.matches(mayMove) || lasts <= unseen) return [];
-        return [`${target.className} for ${lasts} ms`];
+        const duration = Number(animation.effect?.getComputedTiming().duration);
+        if (!target?.closest('.so') || target.matches(mayMove) || duration <= unseen) return [];
+        return [`${target.className} for ${duration} ms`];
       }),
-    [UNSEEN_MS, MAY_MOVE] as const,
+    [MAX_INVISIBLE_MS, MAY_MOVE] as const,
   );
 }

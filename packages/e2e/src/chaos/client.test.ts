@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { awaitAnswer, crowd, disconnect, openVisit, pause, readSlowly, reset, type Step, send } from './client.js';
+import { awaitResponse, crowd, disconnect, openVisit, pause, readSlowly, reset, type Step, send } from './client.js';
 import { listSockets } from './observe.js';
 import { createRandom } from './random.js';
 import { page, several } from './requests.js';
@@ -64,7 +64,7 @@ async function visit(...steps: readonly Step[]) {
     { ...facts, port: port(), from: '127.0.0.2' },
     {
       onOpened: () => {},
-      onHeld: (socket) => void held.push(socket),
+      onLinger: (socket) => void held.push(socket),
       onNote: (status) => void notes.push(status),
     },
   );
@@ -90,8 +90,8 @@ describe.runIf(process.platform === 'linux')('a reset', () => {
 
   it.each<[moment: string, steps: readonly Step[]]>([
     ['as soon as it is connected', [reset]],
-    ['after a head', [send(page), pause(20), reset]],
-    ['with a head in the same moment', [send(page), reset]],
+    ['after a request header', [send(page), pause(20), reset]],
+    ['together with a request header', [send(page), reset]],
     ['in the middle of a body', [send('POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf'), pause(20), reset]],
   ])('arrives as RST %s', async (_moment, steps) => {
     const opened = await visit();
@@ -103,7 +103,7 @@ describe.runIf(process.platform === 'linux')('a reset', () => {
 
   it('arrives as RST while the response is sent', async () => {
     greeting = 'HTTP/1.1 200 OK\r\n';
-    await visit(send(page), awaitAnswer(), reset);
+    await visit(send(page), awaitResponse(), reset);
     await expect.poll(() => sockets.size).toBe(1);
     await expect.poll(states).toEqual([]);
   });
@@ -149,7 +149,7 @@ describe('a crowd', () => {
       openCount = ends().filter((end) => end === 'open').length;
       other.note(200);
     };
-    await visit(crowd({ count: 5, addresses: 1, last: [last] }, send(page), awaitAnswer(60_000)));
+    await visit(crowd({ count: 5, addresses: 1, last: [last] }, send(page), awaitResponse(60_000)));
     expect(openCount).toBe(7);
     expect(notes).toEqual([200]);
     expect(new Set(seen.slice(1).map(({ from }) => from)).size).toBe(1);

@@ -40,7 +40,7 @@ export type VisitFacts = Omit<Visit, 'socket' | 'received' | 'hold' | 'closed' |
 /** Receives events of the connections of a visit. */
 export interface VisitListener {
   onOpened(socket: Socket): void;
-  onHeld(socket: Socket): void;
+  onLinger(socket: Socket): void;
   onNote(status: number | null): void;
 }
 
@@ -71,7 +71,7 @@ export async function openVisit(facts: VisitFacts, listener: VisitListener): Pro
     ...{ ...rest, socket, closed, received: () => received },
     open: (address = from) => openVisit({ ...facts, ...(address === undefined ? {} : { from: address }) }, listener),
     note: listener.onNote,
-    hold: () => listener.onHeld(socket),
+    hold: () => listener.onLinger(socket),
   };
 }
 
@@ -129,7 +129,7 @@ export function readSlowly(ms: number): Step {
 }
 
 /** Waits until the answer has begun, the connection has ended, or the time is over. */
-export function awaitAnswer(ms = 1500): Step {
+export function awaitResponse(ms = 1500): Step {
   return async ({ received, socket }) => {
     for (const end = Date.now() + ms; received() === '' && !socket.destroyed && Date.now() < end; ) await sleep(5);
   };
@@ -164,8 +164,8 @@ export const anyEnd: Step = async (visit) => {
     [disconnect],
     [pause(1, 40), reset],
     [pause(1, 40), finish],
-    [awaitAnswer(400), reset],
-    [awaitAnswer(), disconnect],
+    [awaitResponse(400), reset],
+    [awaitResponse(), disconnect],
     [awaitEnd(700), disconnect],
   ]);
   for (const step of steps) await step(visit);

@@ -1,6 +1,6 @@
 import {
-  awaitAnswer,
   awaitEnd,
+  awaitResponse,
   crowd,
   disconnect,
   pause,
@@ -52,7 +52,7 @@ const slowDownload: readonly Step[] = [
 ];
 
 /** A keep-alive connection: one request that does not reach WordPress, then silence. */
-const idle: readonly Step[] = [send(cheap), awaitAnswer(30_000)];
+const idle: readonly Step[] = [send(cheap), awaitResponse(30_000)];
 
 function cheap(visit: Visit): string {
   return slowly(request({ path: '/wp-includes/images/blank.gif' }), 'normal')(visit);
@@ -61,7 +61,7 @@ function cheap(visit: Visit): string {
 /** A request of another client with the same address as the crowd. Guard must answer it. */
 const ordinaryRequest: readonly Step[] = [
   send(cheap),
-  awaitAnswer(PATIENCE_MS),
+  awaitResponse(PATIENCE_MS),
   (visit) => {
     const status = /^HTTP\/1\.1 (\d{3})/.exec(visit.received())?.[1];
     visit.note(status === undefined ? null : Number(status));

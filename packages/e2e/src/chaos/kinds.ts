@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
   anyEnd,
-  awaitAnswer,
   awaitEnd,
+  awaitResponse,
   disconnect,
   finish,
   linger,
@@ -39,20 +39,20 @@ const mutated = (visit: Visit): Buffer => {
     ...Buffer.from(random.pick([request(), login, webSocket, postHead('Expect: 100-continue\r\n')])(visit)),
   ];
   for (let n = random.between(1, 6); n > 0; n--) {
-    const place = random.between(0, bytes.length - 1);
-    bytes.splice(place, random.between(0, 2), ...random.bytes(random.between(0, 2)));
+    const index = random.between(0, bytes.length - 1);
+    bytes.splice(index, random.between(0, 2), ...random.bytes(random.between(0, 2)));
   }
   return Buffer.from(bytes);
 };
 
 /** Every kind of visit, all with the same probability. */
 export const kinds: readonly Kind[] = [
-  ['a page', send(request()), awaitAnswer(), disconnect],
+  ['a page', send(request()), awaitResponse(), disconnect],
   ['a page, all of it', send(request({ headers: 'Connection: close\r\n' })), awaitEnd(), disconnect],
   [
     'three pages after one another',
     send(request()),
-    awaitAnswer(),
+    awaitResponse(),
     send(request()),
     pause(50),
     send(request()),
@@ -60,8 +60,8 @@ export const kinds: readonly Kind[] = [
   ],
   ['a page, then reset', send(request()), pause(0, 30), reset],
   ['a page, then FIN', send(request()), finish],
-  ['an answer that streams, then reset', send(request()), awaitAnswer(), pause(0, 60), reset],
-  ['an answer that streams, then FIN', send(request()), awaitAnswer(), finish],
+  ['an answer that streams, then reset', send(request()), awaitResponse(), pause(0, 60), reset],
+  ['an answer that streams, then FIN', send(request()), awaitResponse(), finish],
   ['a reader that never reads', send(request({ path: '/big' })), readNothing(1500), disconnect],
   ['a reader that reads late', send(request({ path: '/big' })), readNothing(600), awaitEnd(800), disconnect],
   ['an answer that is never taken, held', send(request({ path: '/big' })), readNothing(200), anyEnd],
@@ -70,7 +70,7 @@ export const kinds: readonly Kind[] = [
   ['nothing at all, then reset', pause(0, 50), reset],
   ['reset as soon as it is connected', reset],
   ['a page, reset in the same moment', send(request()), reset],
-  ['a page, reset at the first byte of its answer', send(request()), awaitAnswer(), reset],
+  ['a page, reset at the first byte of its answer', send(request()), awaitResponse(), reset],
   ['half a body, then reset', send(postHead('Content-Length: 200000\r\n')), send('u'.repeat(100_000)), reset],
   [
     'half a body, then reset a little later',
@@ -108,7 +108,7 @@ export const kinds: readonly Kind[] = [
   [
     'Expect: 100-continue, and the body',
     send(postHead('Expect: 100-continue\r\nContent-Length: 10\r\n')),
-    awaitAnswer(300),
+    awaitResponse(300),
     send('0123456789'),
     anyEnd,
   ],
@@ -144,12 +144,19 @@ export const kinds: readonly Kind[] = [
   ['h2c with Expect', send(postHead(`${upgrade('h2c')}Expect: 100-continue\r\nContent-Length: 3\r\n`)), anyEnd],
   ['an upgrade to an unknown protocol', send(request({ headers: upgrade('tea/1') })), anyEnd],
   ['WebSocket, then reset', send(webSocket), pause(0, 30), reset],
-  ['WebSocket open, then reset', send(webSocket), awaitAnswer(), reset],
+  ['WebSocket open, then reset', send(webSocket), awaitResponse(), reset],
   ['WebSocket, then FIN', send(webSocket), finish],
-  ['WebSocket open, then FIN', send(webSocket), awaitAnswer(), finish],
-  ['WebSocket, then garbage', send(webSocket), awaitAnswer(), send(({ random }) => random.bytes(500)), anyEnd],
+  ['WebSocket open, then FIN', send(webSocket), awaitResponse(), finish],
+  ['WebSocket, then garbage', send(webSocket), awaitResponse(), send(({ random }) => random.bytes(500)), anyEnd],
   ['WebSocket with garbage in the same packet', send((visit) => `${webSocket(visit)}\x81\x85garbage`), anyEnd],
-  ['WebSocket that is never read', send(webSocket), awaitAnswer(), send('x'.repeat(500_000)), readNothing(500), anyEnd],
+  [
+    'WebSocket that is never read',
+    send(webSocket),
+    awaitResponse(),
+    send('x'.repeat(500_000)),
+    readNothing(500),
+    anyEnd,
+  ],
   ['WebSocket by POST', send(post('a=1', webSocketHeaders)), anyEnd],
   ['WebSocket at the login', send(request({ path: '/wp-login.php', headers: webSocketHeaders })), anyEnd],
   ['two WebSockets in one packet', send(several(2, webSocket)), anyEnd],
@@ -159,7 +166,13 @@ export const kinds: readonly Kind[] = [
   ['a body that is cut', send(postHead('Content-Length: 400\r\n')), send('a part'), finish],
   ['a body that is reset', send(postHead('Content-Length: 400\r\n')), send('a part'), pause(0, 30), reset],
   ['a body longer than said', send(postHead('Content-Length: 3\r\n')), send('abcdefgh\r\n\r\n'), anyEnd],
-  ['a whole upload', send(postHead('Content-Length: 1000000\r\n')), send('u'.repeat(1_000_000)), awaitAnswer(), anyEnd],
+  [
+    'a whole upload',
+    send(postHead('Content-Length: 1000000\r\n')),
+    send('u'.repeat(1_000_000)),
+    awaitResponse(),
+    anyEnd,
+  ],
   [
     'an upload that is cut',
     send(postHead('Content-Length: 4000000\r\n')),
@@ -182,7 +195,7 @@ export const kinds: readonly Kind[] = [
     send('0\r\n\r\n'),
     anyEnd,
   ],
-  ['chunks', send(chunked), send('3\r\nabc\r\n0\r\n\r\n'), awaitAnswer(), anyEnd],
+  ['chunks', send(chunked), send('3\r\nabc\r\n0\r\n\r\n'), awaitResponse(), anyEnd],
   ['broken chunks', send(chunked), send('zz\r\nabc\r\n'), anyEnd],
   ['chunks that are cut', send(chunked), send('ff\r\nabc'), anyEnd],
   ['chunks that stop', send(chunked), send('3\r\nabc\r\n'), linger],
@@ -214,19 +227,19 @@ export const kinds: readonly Kind[] = [
   ['absolute form', send((visit) => request()(visit).replace(' /', ` http://${visit.host}/`)), anyEnd],
   ['OPTIONS *', send((visit) => `OPTIONS * HTTP/1.1\r\nHost: ${visit.host}\r\n\r\n`), anyEnd],
   ['TRACE', send(request({ method: 'TRACE' })), anyEnd],
-  ['HEAD', send(request({ method: 'HEAD' })), awaitAnswer(), anyEnd],
+  ['HEAD', send(request({ method: 'HEAD' })), awaitResponse(), anyEnd],
   [
     'QUERY',
     send(request({ method: 'QUERY', path: `${api}/fetch-options`, headers: sessionHeaders, body: '{}' })),
     anyEnd,
   ],
   ['an unknown method', send(request({ method: 'BREW' })), anyEnd],
-  ['Range', send(request({ path: '/photo.jpg', headers: 'Range: bytes=0-99\r\n' })), awaitAnswer(), anyEnd],
+  ['Range', send(request({ path: '/photo.jpg', headers: 'Range: bytes=0-99\r\n' })), awaitResponse(), anyEnd],
   ['an ambiguous path', send(request({ path: '/%2e%2e/%zz' })), anyEnd],
   ['a hash in the target', send(request({ path: '/wp-login.php?x#y' })), anyEnd],
 
-  ['the login page', send(request({ path: '/wp-login.php' })), awaitAnswer(), anyEnd],
-  ['a login', send(login), awaitAnswer(), anyEnd],
+  ['the login page', send(request({ path: '/wp-login.php' })), awaitResponse(), anyEnd],
+  ['a login', send(login), awaitResponse(), anyEnd],
   ['a login, then reset', send(login), pause(0, 20), reset],
   ['a login in slow bytes', sendSlowly(login, 20, 40), anyEnd],
   ['a login that stops', send((visit) => login(visit).slice(0, -3)), linger],
@@ -240,10 +253,10 @@ export const kinds: readonly Kind[] = [
     send(request({ path: '/wp-json/wp/v2/users/me', headers: 'Authorization: Basic YTpi\r\n' })),
     anyEnd,
   ],
-  ['wp-admin', send(request({ path: '/wp-admin/' })), awaitAnswer(), anyEnd],
+  ['wp-admin', send(request({ path: '/wp-admin/' })), awaitResponse(), anyEnd],
 
-  ['the API with broken JSON', send(settingsCall('{"disable_xml_rpc":')), awaitAnswer(), anyEnd],
-  ['the API with an invented session', send(settingsCall('{"disable_xml_rpc":1}')), awaitAnswer(), anyEnd],
+  ['the API with broken JSON', send(settingsCall('{"disable_xml_rpc":')), awaitResponse(), anyEnd],
+  ['the API with an invented session', send(settingsCall('{"disable_xml_rpc":1}')), awaitResponse(), anyEnd],
   ['the API, reset at once', send(settingsCall('{"disable_xml_rpc":1}')), pause(0, 10), reset],
   ['the API, ten calls in one packet', send(several(10, settingsCall('{"disable_xml_rpc":1}'))), anyEnd],
   [

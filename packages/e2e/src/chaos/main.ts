@@ -47,7 +47,7 @@ export async function chaos(args: readonly string[]): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), 'so-chaos-'));
   let site: ChaosSite | undefined;
   const end = async () => {
-    if (values.log !== undefined && site !== undefined) keepLog(site, values.log);
+    if (values.log !== undefined && site !== undefined) saveLog(site, values.log);
     await site?.stop();
     rmSync(dir, { recursive: true, force: true });
   };
@@ -83,9 +83,9 @@ function read(args: readonly string[]) {
       },
     },
   });
-  const number = (name: string, text: string, most: number): number => {
-    if (!/^\d+$/.test(text) || Number(text) < 1 || Number(text) > most) {
-      throw new Error(`--${name}: use a whole number from 1 to ${most}`);
+  const number = (name: string, text: string, max: number): number => {
+    if (!/^\d+$/.test(text) || Number(text) < 1 || Number(text) > max) {
+      throw new Error(`--${name}: use a whole number from 1 to ${max}`);
     }
     return Number(text);
   };
@@ -118,17 +118,17 @@ function readable(report: ChaosReport): string {
   });
   const { before, after } = report;
   const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
-  const held = (name: string, one: string | number, other?: string | number) =>
+  const toRow = (name: string, one: string | number, other?: string | number) =>
     `${name}: ${one} before, ${other ?? '-'} after`;
   return [
     ...rows,
     '',
     `${report.visits} visits, seed ${report.seed}`,
-    held('heap', megabytes(before.heap), after === null ? undefined : megabytes(after.heap)),
-    held('outside the heap', megabytes(before.external), after === null ? undefined : megabytes(after.external)),
-    held('resident', megabytes(before.resident), after === null ? undefined : megabytes(after.resident)),
-    held('timers', before.timers, after?.timers),
-    held('descriptors', before.descriptors, after?.descriptors),
+    toRow('heap', megabytes(before.heap), after === null ? undefined : megabytes(after.heap)),
+    toRow('outside the heap', megabytes(before.external), after === null ? undefined : megabytes(after.external)),
+    toRow('resident', megabytes(before.resident), after === null ? undefined : megabytes(after.resident)),
+    toRow('timers', before.timers, after?.timers),
+    toRow('descriptors', before.descriptors, after?.descriptors),
     `resident at its most: ${megabytes(report.peakResident)}`,
     ...watched(report.watcher),
     `requests beside an idle crowd of their address: ${report.besideIdle}`,
@@ -140,14 +140,14 @@ function readable(report: ChaosReport): string {
 /** Response times of a plain page for another visitor. */
 function watched(samples: readonly WatcherSample[]): string[] {
   if (samples.length === 0) return [];
-  const slowest = samples.reduce((most, sample) => (addedMs(sample) > addedMs(most) ? sample : most));
+  const slowest = samples.reduce((slowest, sample) => (addedMs(sample) > addedMs(slowest) ? sample : slowest));
   const failed = samples.filter(({ status }) => status !== 200).length;
   return [
     `a plain page of somebody else: ${samples.length} times, ${failed} failed, the slowest ${slowest.ms} ms (past guard: ${slowest.directMs} ms) ${slowest.when}`,
   ];
 }
 
-function keepLog(site: ChaosSite, file: string): void {
+function saveLog(site: ChaosSite, file: string): void {
   process.stderr.write(`log: ${file}\n`);
   writeFileSync(file, `${site.guard.log().join('\n')}\n`);
 }

@@ -57,7 +57,7 @@ export function residentMemory(pid: number): number {
 }
 
 /** The resources of a process after garbage collection. */
-export interface Held {
+export interface ResourceCounts {
   /** Bytes on the main thread's heap, and outside of it. */
   readonly heap: number;
   readonly external: number;
@@ -65,7 +65,7 @@ export interface Held {
 }
 
 /** Reads the values through Node's inspector, without support of the program. */
-export async function heldBy(inspector: string): Promise<Held> {
+export async function countResources(inspector: string): Promise<ResourceCounts> {
   const socket = new WebSocket(inspector);
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener('open', () => resolve());
@@ -76,13 +76,13 @@ export async function heldBy(inspector: string): Promise<Held> {
     new Promise((resolve, reject) => {
       const mine = ++id;
       const listen = (event: { data: unknown }): void => {
-        const answer = JSON.parse(String(event.data));
-        if (answer.id !== mine) return;
+        const message = JSON.parse(String(event.data));
+        if (message.id !== mine) return;
         socket.removeEventListener('message', listen);
-        clearTimeout(late);
-        resolve(answer.result);
+        clearTimeout(timeout);
+        resolve(message.result);
       };
-      const late = setTimeout(() => reject(new Error(`The inspector does not answer ${method}.`)), 20_000);
+      const timeout = setTimeout(() => reject(new Error(`The inspector does not answer ${method}.`)), 20_000);
       socket.addEventListener('message', listen);
       socket.send(JSON.stringify({ id: mine, method, params }));
     });
@@ -96,7 +96,7 @@ export async function heldBy(inspector: string): Promise<Held> {
       return { heap: heapUsed, external, timers: process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length };
     })()`;
     const { result } = await call('Runtime.evaluate', { expression, returnByValue: true });
-    return (result as { value: Held }).value;
+    return (result as { value: ResourceCounts }).value;
   } finally {
     socket.close();
   }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openVisit } from './client.js';
 import { crowds as allCrowds } from './crowds.js';
 import { kinds as allKinds } from './kinds.js';
-import { countDescriptors, heldBy, listSockets, residentMemory } from './observe.js';
+import { countDescriptors, countResources, listSockets, residentMemory } from './observe.js';
 import { createRandom, type Random } from './random.js';
 import type { Kind } from './requests.js';
 import { addresses, type GuardProcess, limitsFor } from './site.js';
@@ -11,7 +11,7 @@ import { behaviours } from './upstream.js';
 import {
   crowdFaults,
   faultsInLog,
-  grown,
+  findGrowth,
   type Measured,
   peakFaults,
   tally,
@@ -55,7 +55,7 @@ export interface ChaosReport {
 }
 
 /** The maximum of held connections. The oldest is closed when there are more. */
-const MOST_HELD = 300;
+const MAX_CONNECTIONS = 300;
 /** The sum of guard's timeouts, including those of idle connections to WordPress. */
 function settleMs(realSite = false): number {
   const { headerSeconds, idleSeconds, upstreamSeconds } = limitsFor(realSite);
@@ -106,12 +106,12 @@ export async function runChaos(guard: GuardProcess, options: ChaosOptions): Prom
   if (guard.ended() === null) {
     watcher.push(await samplePage(watched, 'at the end'));
     const start = before ?? NOTHING;
-    after = await measured(guard, (now) => grown(start, now).length === 0);
+    after = await measured(guard, (now) => findGrowth(start, now).length === 0);
   }
   if (guard.ended() !== null) {
     faults.push(`guard ended (${guard.ended()}) while there were: ${crew.underWay().join('; ')}`);
   }
-  if (before !== null && after !== null) faults.push(...grown(before, after));
+  if (before !== null && after !== null) faults.push(...findGrowth(before, after));
   if (before !== null) faults.push(...peakFaults(before, peakResident));
   faults.push(...watcherFaults(watcher), ...crowdFaults(crew.notes, options.realSite === true));
   faults.push(...faultsInLog(guard.log(), options.realSite === true));
@@ -211,8 +211,8 @@ class Crew {
       { port, from, random: own, host: this.parts.host, behaviour, kind: name, extra },
       {
         onOpened: (socket) => this.#remember(socket, `${name} (${behaviour})`),
-        onNote: (answer) => void this.notes.push(answer),
-        onHeld: (socket) => {
+        onNote: (status) => void this.notes.push(status),
+        onLinger: (socket) => {
           held = true;
           this.#hold(socket);
         },
@@ -234,7 +234,7 @@ class Crew {
 
   #hold(socket: Socket): void {
     this.#held.push(socket);
-    if (this.#held.length > MOST_HELD) this.#held.shift()?.destroy();
+    if (this.#held.length > MAX_CONNECTIONS) this.#held.shift()?.destroy();
   }
 
   /** Ends the connections that were held. */
@@ -293,7 +293,7 @@ async function settled(guard: GuardProcess, options: ChaosOptions, crew: Crew): 
 async function measured(guard: GuardProcess, isRight: (now: Measured) => boolean): Promise<Measured> {
   const end = Date.now() + settleMs();
   for (;;) {
-    const held = await heldBy(guard.inspector);
+    const held = await countResources(guard.inspector);
     await sleep(100);
     const now = { ...held, descriptors: countDescriptors(guard.pid), resident: residentMemory(guard.pid) };
     if (isRight(now) || Date.now() >= end) return now;

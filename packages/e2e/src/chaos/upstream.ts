@@ -28,8 +28,8 @@ export const behaviours: Readonly<Record<string, (exchange: Exchange) => void>> 
   },
   chunked: ({ request, response, every }) => {
     request.resume();
-    let left = 5;
-    every(5, () => (left-- > 0 ? void response.write(page) : void response.end()));
+    let remaining = 5;
+    every(5, () => (remaining-- > 0 ? void response.write(page) : void response.end()));
   },
   'never answers': ({ request }) => void request.resume(),
   'never reads': () => {},
@@ -70,10 +70,10 @@ export const behaviours: Readonly<Record<string, (exchange: Exchange) => void>> 
   huge: ({ request, response }) => {
     request.resume();
     response.writeHead(200, { 'content-length': 8 * MEGABYTE.length });
-    let left = 8;
+    let remaining = 8;
     const more = (): void => {
-      while (left > 0) {
-        left -= 1;
+      while (remaining > 0) {
+        remaining -= 1;
         if (!response.write(MEGABYTE)) return void response.once('drain', more);
       }
       response.end();
@@ -153,11 +153,11 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
     const command = /rest_route=\/security-optimizer-connector\/v1\/([a-z-]+)$/.exec(request.url ?? '')?.[1];
     connector.sign(request, response);
     if (command !== undefined) {
-      connector.answer(command, request, response);
+      connector.handleCommand(command, request, response);
       return;
     }
-    const wanted = /[?&]up=([^&\s]*)/.exec(request.url ?? '')?.[1] ?? 'normal';
-    const behave = behaviours[wanted.replaceAll('+', ' ')] ?? behaviours.normal;
+    const behaviour = /[?&]up=([^&\s]*)/.exec(request.url ?? '')?.[1] ?? 'normal';
+    const behave = behaviours[behaviour.replaceAll('+', ' ')] ?? behaviours.normal;
     behave?.({
       request,
       response,
@@ -204,11 +204,11 @@ export async function startChaosUpstream(secret: string): Promise<ChaosUpstream>
 /** A WebSocket that greets, echoes, or closes first, as the request asks. */
 function acceptWebSocket(request: IncomingMessage, socket: Duplex): void {
   socket.on('error', () => socket.destroy());
-  const wanted = /[?&]up=([^&\s]*)/.exec(request.url ?? '')?.[1] ?? 'normal';
-  if (wanted === 'closes+at+once') return void socket.end();
-  if (wanted === 'resets+at+once') return void request.socket.resetAndDestroy();
-  if (wanted === 'never+answers') return;
-  if (wanted === 'an+error+page') return void socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
+  const behaviour = /[?&]up=([^&\s]*)/.exec(request.url ?? '')?.[1] ?? 'normal';
+  if (behaviour === 'closes+at+once') return void socket.end();
+  if (behaviour === 'resets+at+once') return void request.socket.resetAndDestroy();
+  if (behaviour === 'never+answers') return;
+  if (behaviour === 'an+error+page') return void socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
   const accept = createHash('sha1')
     .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
     .digest('base64');
@@ -216,8 +216,8 @@ function acceptWebSocket(request: IncomingMessage, socket: Duplex): void {
     `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
   );
   socket.on('data', (bytes) => void (socket.writable && socket.write(bytes)));
-  if (wanted === 'cut+in+the+body') setTimeout(() => socket.end(), 20);
-  if (wanted === 'reset+in+the+body') setTimeout(() => request.socket.resetAndDestroy(), 20);
+  if (behaviour === 'cut+in+the+body') setTimeout(() => socket.end(), 20);
+  if (behaviour === 'reset+in+the+body') setTimeout(() => request.socket.resetAndDestroy(), 20);
 }
 
 /** The connector's side of docs/developer/connector-protocol.md, as far as a guard that is never configured needs it. */
@@ -225,7 +225,7 @@ function fakeConnector(secret: string) {
   const mac = (text: string) => createHmac('sha256', secret).update(text).digest('hex');
   const key = createHash('sha256').update(`security-optimizer key id\n${secret}`).digest('hex').slice(0, 8);
   let policy: string | null = null;
-  const answers: Readonly<Record<string, (body: never) => object>> = {
+  const commandHandlers: Readonly<Record<string, (body: never) => object>> = {
     hello: () => ({
       connector: version,
       ...{ wordpress: '6.5.5', php: '8.2.0', multisite: false, timezone: 'UTC', locale: 'en_US', policy },
@@ -252,11 +252,11 @@ function fakeConnector(secret: string) {
       const login = `1 ${id} ${Buffer.from(JSON.stringify(report)).toString('base64url')}`;
       response.setHeader('X-Security-Optimizer-Login', `${login} ${mac(`connector-login\n${login}`)}`);
     },
-    answer(command: string, request: IncomingMessage, response: ServerResponse): void {
+    handleCommand(command: string, request: IncomingMessage, response: ServerResponse): void {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
       request.on('end', () => {
-        const answer = answers[command]?.(JSON.parse(Buffer.concat(pieces).toString() || '{}') as never);
+        const answer = commandHandlers[command]?.(JSON.parse(Buffer.concat(pieces).toString() || '{}') as never);
         response.setHeader('Content-Type', 'application/json');
         response.writeHead(answer === undefined ? 404 : 200).end(JSON.stringify(answer ?? { code: 'rest_no_route' }));
       });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from './random.js';
-import { addedMs, crowdFaults, faultsInLog, grown, peakFaults, type WatcherSample, watcherFaults } from './verdict.js';
+import {
+  addedMs,
+  crowdFaults,
+  faultsInLog,
+  findGrowth,
+  peakFaults,
+  type WatcherSample,
+  watcherFaults,
+} from './verdict.js';
 
 const MEGABYTE = 1024 * 1024;
 const before = { heap: 20 * MEGABYTE, external: 3 * MEGABYTE, timers: 2, descriptors: 58, resident: 100 * MEGABYTE };
@@ -9,7 +17,7 @@ const line = (fields: object) => JSON.stringify({ time: '2026-01-01T00:00:00.000
 describe('the resources that guard holds after chaos', () => {
   it('may be slightly more than before', () => {
     const after = { heap: 24 * MEGABYTE, external: 4 * MEGABYTE, timers: 3, descriptors: 59, resident: 150 * MEGABYTE };
-    expect(grown(before, after)).toEqual([]);
+    expect(findGrowth(before, after)).toEqual([]);
   });
 
   it.each([
@@ -19,7 +27,7 @@ describe('the resources that guard holds after chaos', () => {
     ['timers', { timers: 40 }, 'timers grew from 2 to 40'],
     ['descriptors', { descriptors: 90 }, 'descriptors grew from 58 to 90'],
   ])('are a failure when %s have grown', (_what, change, fault) => {
-    expect(grown(before, { ...before, ...change })).toEqual([fault]);
+    expect(findGrowth(before, { ...before, ...change })).toEqual([fault]);
   });
 });
 

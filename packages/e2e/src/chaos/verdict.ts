@@ -1,7 +1,7 @@
-import type { Held } from './observe.js';
+import type { ResourceCounts } from './observe.js';
 
 /** The resources of an idle guard. */
-export interface Measured extends Held {
+export interface Measured extends ResourceCounts {
   readonly descriptors: number;
   readonly resident: number;
 }
@@ -31,11 +31,11 @@ const RESIDENT_GROWTH = 160 * 1024 * 1024;
 const WORDPRESS_FAULTS = new Set(['wordpress-unreachable', 'api-failed', 'connector-missing']);
 
 /** @returns what has grown by more than it may */
-export function grown(before: Measured, after: Measured): string[] {
+export function findGrowth(before: Measured, after: Measured): string[] {
   const faults: string[] = [];
   const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
-  const bytes = (name: string, one: number, other: number, most: number) => {
-    if (other - one > most) faults.push(`${name} grew from ${megabytes(one)} to ${megabytes(other)} MB`);
+  const bytes = (name: string, one: number, other: number, limit: number) => {
+    if (other - one > limit) faults.push(`${name} grew from ${megabytes(one)} to ${megabytes(other)} MB`);
   };
   bytes('the heap', before.heap, after.heap, HEAP_GROWTH);
   bytes('memory outside the heap', before.external, after.external, HEAP_GROWTH);
@@ -63,7 +63,7 @@ export function watcherFaults(samples: readonly WatcherSample[]): string[] {
   const failed = samples.filter(({ status }) => status !== 200);
   const late = samples.filter((sample) => sample.status === 200 && addedMs(sample) > PATIENCE_MS);
   const slowest = late.reduce(
-    (most, sample) => (most === null || addedMs(sample) > addedMs(most) ? sample : most),
+    (slowest, sample) => (slowest === null || addedMs(sample) > addedMs(slowest) ? sample : slowest),
     late[0] ?? null,
   );
   return [

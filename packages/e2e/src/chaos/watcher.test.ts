@@ -49,8 +49,8 @@ describe.runIf(process.platform === 'linux')('the watcher', () => {
   });
 
   it('sends requests until the run is over', async () => {
-    let asked = 0;
-    const samples = await watchPage(await watched([0], [0]), () => asked++ === 2);
+    let requests = 0;
+    const samples = await watchPage(await watched([0], [0]), () => requests++ === 2);
     expect(samples.map(({ when }) => when)).toEqual(['during chaos', 'during chaos']);
   });
 });

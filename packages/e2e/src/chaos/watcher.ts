@@ -23,15 +23,15 @@ const DIRECT_PAUSE_MS = 100;
  * directly. The slowest of these responses shows how much time the machine and the web server took themselves.
  */
 export async function samplePage(watched: Watched, when: WatcherSample['when']): Promise<WatcherSample> {
-  let answered = false;
+  let responded = false;
   const guarded = requestPage(watched, watched.guardPort).finally(() => {
-    answered = true;
+    responded = true;
   });
   let directMs = 0;
   do {
     directMs = Math.max(directMs, (await requestPage(watched, watched.upstreamPort)).ms);
     await sleep(DIRECT_PAUSE_MS);
-  } while (!answered);
+  } while (!responded);
   const { status, ms } = await guarded;
   return { when, status, ms: Math.round(ms), directMs: Math.round(directMs) };
 }
@@ -47,8 +47,8 @@ export async function watchPage(watched: Watched, isOver: () => boolean): Promis
 }
 
 async function requestPage({ host, from }: Watched, port: number): Promise<{ status: number | null; ms: number }> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const bytes = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
-  const answer = await sendRaw(port, bytes, { from }).catch(() => null);
-  return { status: answer?.status ?? null, ms: performance.now() - began };
+  const response = await sendRaw(port, bytes, { from }).catch(() => null);
+  return { status: response?.status ?? null, ms: performance.now() - startedAt };
 }

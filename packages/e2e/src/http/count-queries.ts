@@ -60,5 +60,5 @@ async function fewest(visitOnce: () => Promise<{ readonly head: string; readonly
     const [count, texts] = JSON.parse(Buffer.from(encoded, 'base64').toString()) as [number, string[]];
     seen.push({ count, texts });
   }
-  return seen.reduce((least, one) => (one.count < least.count ? one : least));
+  return seen.reduce((fewest, one) => (one.count < fewest.count ? one : fewest));
 }

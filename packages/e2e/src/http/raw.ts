@@ -42,9 +42,9 @@ export function sendRaw(
     socket.on('error', (error) => (chunks.length === 0 ? reject(error) : undefined));
     socket.on('close', () => {
       clearTimeout(timer);
-      const answer = parseResponse(Buffer.concat(chunks).toString('latin1'));
-      if (answer === null) reject(new Error('The connection was closed without an answer.'));
-      else resolve(answer);
+      const response = parseResponse(Buffer.concat(chunks).toString('latin1'));
+      if (response === null) reject(new Error('The connection was closed without an answer.'));
+      else resolve(response);
     });
   });
 }

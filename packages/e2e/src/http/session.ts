@@ -19,12 +19,12 @@ export interface Session {
 /** Logs in through guard as a browser without JavaScript would. */
 export async function logIn(stack: Stack, login: string = stack.user): Promise<Session> {
   const fields = new URLSearchParams({ log: login, pwd: stack.password, 'wp-submit': 'Log In', testcookie: '1' });
-  const answer = await sendRequest(
+  const response = await sendRequest(
     stack,
     form('/wp-login.php', fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' }),
   );
-  const cookie = getCookies(answer);
-  if (!cookie.includes('wordpress_logged_in_')) throw new Error(`${login} could not log in: ${answer.head}`);
+  const cookie = getCookies(response);
+  if (!cookie.includes('wordpress_logged_in_')) throw new Error(`${login} could not log in: ${response.head}`);
   const nonce = await sendRequest(stack, { target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie } });
   return { login, cookie, nonce: nonce.body.trim() };
 }
@@ -53,13 +53,13 @@ export async function callApi(
   stack: Stack,
   call: { path: string; body?: string; method?: string; headers?: Readonly<Record<string, string>> },
 ): Promise<ApiResponse> {
-  const answer = await sendRequest(stack, {
+  const response = await sendRequest(stack, {
     method: call.method ?? 'POST',
     target: call.path,
     headers: { accept: 'application/json', ...call.headers },
     ...(call.body === undefined ? {} : { body: call.body }),
   });
-  return { http: answer.status, headers: answer.headers, body: JSON.parse(answer.body) as ApiResponse['body'] };
+  return { http: response.status, headers: response.headers, body: JSON.parse(response.body) as ApiResponse['body'] };
 }
 
 export function authorised(session: Session): Record<string, string> {
@@ -70,13 +70,13 @@ const API = '/wp-json/security-optimizer/v1';
 
 /** The seven options as stored on the server. */
 export async function readOptions(stack: Stack, session: Session): Promise<SecurityOptions> {
-  const answer = await callApi(stack, {
+  const response = await callApi(stack, {
     path: `${API}/fetch-options`,
     body: '{"page":"security"}',
     headers: authorised(session),
   });
-  if (answer.body.status !== 200) throw new Error(`Options can't be read: ${JSON.stringify(answer.body)}`);
-  return answer.body.data as SecurityOptions;
+  if (response.body.status !== 200) throw new Error(`Options can't be read: ${JSON.stringify(response.body)}`);
+  return response.body.data as SecurityOptions;
 }
 
 /** Sets options through the API, one call each. */
@@ -87,12 +87,12 @@ export async function setOptions(
 ): Promise<void> {
   for (const { field, suffix } of siteSecurityToggles) {
     if (wanted[field] === undefined) continue;
-    const answer = await callApi(stack, {
+    const response = await callApi(stack, {
       path: `${API}${suffix}`,
       body: JSON.stringify({ [field]: wanted[field] }),
       headers: authorised(session),
     });
-    if (answer.body.status !== 200) throw new Error(`${field} can't be set: ${JSON.stringify(answer.body)}`);
+    if (response.body.status !== 200) throw new Error(`${field} can't be set: ${JSON.stringify(response.body)}`);
   }
 }
 
@@ -103,11 +103,11 @@ export function allOptions(value: 0 | 1): SecurityOptions {
 
 /** Answers the consent dialog: no, twice. */
 export async function answerConsent(stack: Stack, session: Session): Promise<void> {
-  const answer = await callApi(stack, {
+  const response = await callApi(stack, {
     method: 'PUT',
     path: '/wp-json/provider-settings/v1/update-settings',
     body: JSON.stringify({ siteground_settings_security: 1, siteground_data_consent: 0, siteground_email_consent: 0 }),
     headers: authorised(session),
   });
-  if (answer.body.status !== 200) throw new Error(`Consent can't be answered: ${JSON.stringify(answer.body)}`);
+  if (response.body.status !== 200) throw new Error(`Consent can't be answered: ${JSON.stringify(response.body)}`);
 }

@@ -23,7 +23,7 @@ import { makePackages } from './make-packages.js';
 
 const DATA = '/var/lib/security-optimizer';
 /** A page, a forbidden address, and the refusal of a call without a session. */
-const ANSWERS = [200, 403, 403, expect.stringContaining('application/json')];
+const RESPONSES = [200, 403, 403, expect.stringContaining('application/json')];
 const reason = fetchDebian();
 
 describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` not tried: ${reason}`}`, () => {
@@ -63,7 +63,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
   const at = (path: string) => join(debian.dir, path);
   const current = () => readlinkSync(at('/usr/lib/security-optimizer/current'));
   const releases = () => readdirSync(at('/usr/lib/security-optimizer/releases')).sort();
-  const kept = () =>
+  const stored = () =>
     ['guard.json', `sites/${siteId()}.secret`].map((name) => readFileSync(at(join(DATA, name)), 'utf8'));
   const siteId = () => JSON.parse(readFileSync(at(`${DATA}/guard.json`), 'utf8')).sites[0].id as string;
   const user = () =>
@@ -84,7 +84,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
   }
 
   /** Guard's responses to a page, to a forbidden path and to a call that loads more files. */
-  async function answers(): Promise<readonly (number | string | null)[]> {
+  async function fetchResponses(): Promise<readonly (number | string | null)[]> {
     const page = await fetch(origin);
     const refused = await fetch(`${origin}//xmlrpc.php`, { method: 'POST', body: '<a/>' });
     const call = await fetch(`${origin}/wp-json/security-optimizer/v1/hardening`);
@@ -117,29 +117,29 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     );
     expect([code, output]).toEqual([0, expect.stringContaining('Direct requests: allowed')]);
     guard = await startGuard();
-    expect(await answers()).toEqual(ANSWERS);
+    expect(await fetchResponses()).toEqual(RESPONSES);
   });
 
   it('is upgraded without a running guard loading files of the new version', async () => {
     await guard?.stop();
-    const before = kept();
+    const before = stored();
     guard = await startGuard();
     expect((await dpkg('--unpack', packages.get('2.0.0') as string)).code).toBe(0);
     expect(await program('--version')).toEqual([0, '1.0.0']);
-    expect(await answers()).toEqual(ANSWERS);
+    expect(await fetchResponses()).toEqual(RESPONSES);
     expect((await dpkg('--configure', 'security-optimizer')).output).toContain(
       'run security-optimizer attach once more',
     );
     expect(await program('--version')).toEqual([0, '2.0.0']);
     // Without systemd nothing has restarted guard, so it still runs from its own folder.
     expect(releases()).toEqual(['1.0.0', '2.0.0']);
-    expect(await answers()).toEqual(ANSWERS);
+    expect(await fetchResponses()).toEqual(RESPONSES);
     expect(readlinkSync(`/proc/${guard.pid}/exe`)).toContain('releases/1.0.0/bin/node');
     await guard.stop();
     guard = await startGuard();
     expect(readlinkSync(`/proc/${guard.pid}/exe`)).toContain('releases/2.0.0/bin/node');
-    expect(await answers()).toEqual(ANSWERS);
-    expect(kept()).toEqual(before);
+    expect(await fetchResponses()).toEqual(RESPONSES);
+    expect(stored()).toEqual(before);
     expect((await dpkg('--install', packages.get('2.0.0') as string)).code).toBe(0);
     expect(releases()).toEqual(['2.0.0']);
   });
@@ -149,7 +149,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect([await program('--version'), current()]).toEqual([[0, '1.0.0'], 'releases/1.0.0']);
     await guard?.stop();
     guard = await startGuard();
-    expect(await answers()).toEqual(ANSWERS);
+    expect(await fetchResponses()).toEqual(RESPONSES);
   });
 
   it('has systemd restart a running guard after an upgrade, and does not start a stopped one', async () => {
@@ -183,7 +183,7 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     const { code, output } = await dpkg('--remove', 'security-optimizer');
     expect([code, output]).toEqual([1, expect.stringContaining('not removed, because sites are attached')]);
     expect(output).toContain(`  ${siteId()}\n`);
-    expect(await answers()).toEqual(ANSWERS);
+    expect(await fetchResponses()).toEqual(RESPONSES);
     expect(await program('--version')).toEqual([0, '1.0.0']);
   });
 
@@ -219,8 +219,15 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect([code, output]).toEqual([0, expect.stringContaining('Deleting settings, keys and logs')]);
     expect(existsSync(at(DATA))).toBe(false);
     expect(user()).toBeUndefined();
-    const { output: left } = await debian.call('find', '/etc', '/usr', '/var/lib', '-name', '*security-optimizer*');
-    expect(left).toBe('');
+    const { output: remaining } = await debian.call(
+      'find',
+      '/etc',
+      '/usr',
+      '/var/lib',
+      '-name',
+      '*security-optimizer*',
+    );
+    expect(remaining).toBe('');
   });
 
   it('has no finding of lintian', ({ skip }) => {

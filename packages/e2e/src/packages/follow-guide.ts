@@ -13,7 +13,7 @@ export interface GuideOptions {
   /** Folder of programs that the guide installs. */
   readonly bin: string;
   /** Replaces a command that needs an init system or a user; undefined for all others. */
-  standIn(command: string): (() => Promise<unknown>) | undefined;
+  substitute(command: string): (() => Promise<unknown>) | undefined;
   /** Runs code before and after each command. */
   around?(command: GuideCommand, work: () => Promise<void>): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface FollowedGuide {
 }
 
 /** Follows a guide on this machine, with the names of the test. */
-export function followGuide({ dir, table, bin, standIn, around }: GuideOptions): FollowedGuide {
+export function followGuide({ dir, table, bin, substitute, around }: GuideOptions): FollowedGuide {
   const printed = new Map<string, string>();
   const env = { ...npmEnv, PATH: `${bin}:${process.env.PATH}` };
 
@@ -50,7 +50,7 @@ export function followGuide({ dir, table, bin, standIn, around }: GuideOptions):
       last = step;
       const work = async () => {
         if (command.startsWith('cd ')) cwd = replaceAll(command.slice('cd '.length), table);
-        else await (standIn(command)?.() ?? shell(command, cwd).then((text) => printed.set(command, text)));
+        else await (substitute(command)?.() ?? shell(command, cwd).then((text) => printed.set(command, text)));
       };
       await (around?.(each, work) ?? work());
     }

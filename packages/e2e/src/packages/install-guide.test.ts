@@ -125,7 +125,7 @@ describe.skipIf(reason !== null)(
       };
       guide = followGuide({
         ...{ dir, table, bin: join(dir, 'bin') },
-        standIn(command) {
+        substitute(command) {
           if (command.startsWith('apt install ./security-optimizer_')) return install;
           return command === 'systemctl start security-optimizer' ? start : undefined;
         },

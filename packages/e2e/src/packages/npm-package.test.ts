@@ -12,7 +12,7 @@ import { makePackages, npmEnv } from './make-packages.js';
 
 const run = promisify(execFile);
 /** A larger package would contain a source map or an example by mistake. Bytes. */
-const MOST_BYTES = 2e6;
+const MAX_BYTES = 2e6;
 
 describe('the npm package', () => {
   let dir: string;
@@ -45,7 +45,7 @@ describe('the npm package', () => {
     (await run(program, args, { cwd: dir, ...options })).stdout.toString();
 
   it('is small', () => {
-    expect(statSync(tarball).size).toBeLessThan(MOST_BYTES);
+    expect(statSync(tarball).size).toBeLessThan(MAX_BYTES);
   });
 
   it('builds reproducibly: the same file each time', async () => {

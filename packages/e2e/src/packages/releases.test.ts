@@ -47,7 +47,7 @@ describe('releases in separate folders', () => {
     };
     guide = followGuide({
       ...{ dir: join(dir, 'made'), table, bin: join(dir, 'bin') },
-      standIn(command) {
+      substitute(command) {
         if (command.startsWith('useradd ')) return async () => undefined;
         if (/^systemctl (?:enable --now|start) security-optimizer$/.test(command)) return startGuard;
         if (command === 'systemctl stop security-optimizer') return async () => guard?.stop();

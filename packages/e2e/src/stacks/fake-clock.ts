@@ -5,8 +5,8 @@ export const fakeClockLibrary = find();
 
 function find(): string | null {
   for (const folder of existsSync('/usr/lib') ? ['/usr/lib', '/usr/local/lib'] : []) {
-    const places = [folder, ...readdirSync(folder).map((name) => `${folder}/${name}`)];
-    const found = places.map((place) => `${place}/faketime/libfaketime.so.1`).find((file) => existsSync(file));
+    const dirs = [folder, ...readdirSync(folder).map((name) => `${folder}/${name}`)];
+    const found = dirs.map((dir) => `${dir}/faketime/libfaketime.so.1`).find((file) => existsSync(file));
     if (found !== undefined) return found;
   }
   return null;

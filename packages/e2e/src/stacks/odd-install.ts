@@ -157,7 +157,7 @@ export async function startOddInstall(
     await prepareSite(stack);
     if (layout.names?.options !== undefined) await setPermalinks(stack, layout.names.options);
     if (sharedConnector !== null) await securityOptimizer('share-connector', sharedConnector);
-    if (layout.unusedContent === true) giveAway(dir, root);
+    if (layout.unusedContent === true) changeOwner(dir, root);
     await attach({
       wordpressDir,
       upstream: web.upstream,
@@ -207,7 +207,7 @@ async function setPermalinks(stack: Stack, options: Readonly<Record<string, stri
 }
 
 /** Root never runs code of a site, so another user owns the site if root runs the tests. */
-function giveAway(dir: string, root: string): void {
+function changeOwner(dir: string, root: string): void {
   if (process.getuid?.() !== 0) return;
   chmodSync(dir, 0o755);
   execFileSync('chown', ['-R', '54321:54321', realpathSync(root)]);

@@ -29,16 +29,16 @@ export interface PluginDirectory {
   /** Checksums of WordPress's own files by path; null if unknown. */
   core: Readonly<Record<string, string>> | null;
   /** Requested paths. */
-  readonly asked: string[];
+  readonly requested: string[];
   close(): Promise<void>;
 }
 
 export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): Promise<PluginDirectory> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://directory');
-    asked.push(url.pathname);
-    const answer = (status: number, body: string | Uint8Array): void => {
+    requested.push(url.pathname);
+    const respond = (status: number, body: string | Uint8Array): void => {
       setTimeout(() => {
         response.writeHead(status, { 'content-length': String(body.length) });
         if (directory.fault === 'broken-off' && typeof body !== 'string') {
@@ -46,16 +46,16 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
         } else response.end(body);
       }, directory.delayMs);
     };
-    if (directory.fault === 'down') return answer(503, '{}');
-    if (url.pathname === '/core') return answer(200, JSON.stringify({ checksums: directory.core ?? false }));
+    if (directory.fault === 'down') return respond(503, '{}');
+    if (url.pathname === '/core') return respond(200, JSON.stringify({ checksums: directory.core ?? false }));
     const slug = url.searchParams.get('request[slug]');
     const plugin = plugins.find((offered) =>
       slug === null ? url.pathname.includes(`/${offered.slug}`) : offered.slug === slug,
     );
-    if (plugin === undefined) return answer(404, JSON.stringify({ error: 'Plugin not found.' }));
-    if (slug !== null) return answer(200, JSON.stringify(information(plugin, directory.url)));
+    if (plugin === undefined) return respond(404, JSON.stringify({ error: 'Plugin not found.' }));
+    if (slug !== null) return respond(200, JSON.stringify(information(plugin, directory.url)));
     if (url.pathname === `/plugin-checksums/${plugin.slug}/${plugin.version}.json`) {
-      return answer(
+      return respond(
         200,
         JSON.stringify({
           plugin: plugin.slug,
@@ -65,9 +65,9 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
       );
     }
     if (url.pathname === `/plugin/${plugin.slug}.${plugin.version}.zip`) {
-      return answer(200, toZip(plugin, directory.fault === 'changed'));
+      return respond(200, toZip(plugin, directory.fault === 'changed'));
     }
-    return answer(404, '{}');
+    return respond(404, '{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const directory: PluginDirectory = {
@@ -75,7 +75,7 @@ export async function startPluginDirectory(plugins: readonly OfferedPlugin[]): P
     fault: 'none',
     delayMs: 0,
     core: null,
-    asked,
+    requested,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

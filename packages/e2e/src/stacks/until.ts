@@ -10,9 +10,9 @@ export async function until<T>(
   let fault: unknown;
   while (Date.now() < end) {
     try {
-      const answer = await check();
-      if (answer !== false && answer !== null && answer !== undefined) {
-        return answer as Exclude<Awaited<T>, false | null | undefined>;
+      const result = await check();
+      if (result !== false && result !== null && result !== undefined) {
+        return result as Exclude<Awaited<T>, false | null | undefined>;
       }
       fault = undefined;
     } catch (error) {

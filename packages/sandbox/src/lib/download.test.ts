@@ -28,7 +28,7 @@ let url: string;
 let behaviour: Behaviour;
 let requested: (string | undefined)[];
 
-function answer(request: IncomingMessage, response: ServerResponse): void {
+function handleRequest(request: IncomingMessage, response: ServerResponse): void {
   requested.push(request.headers.range);
   const { body, ranges, breakAfter, status } = behaviour;
   if (status !== undefined) {
@@ -58,7 +58,7 @@ beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'download-'));
   requested = [];
   behaviour = { ranges: true, breakAfter: [], body: content };
-  server = createServer(answer);
+  server = createServer(handleRequest);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/file.tgz`;
 });
@@ -99,10 +99,10 @@ describe('a download', () => {
   it('goes on in the next run where an earlier run was ended', async () => {
     behaviour.breakAfter = [1_000_000];
     await expect(fetchIt({ attempts: 1 })).rejects.toThrow(/broke off .* run the command again to go on/);
-    const kept = statSync(`${file()}.part`).size;
-    expect(kept).toBeGreaterThan(0);
+    const partialSize = statSync(`${file()}.part`).size;
+    expect(partialSize).toBeGreaterThan(0);
     await fetchIt();
-    expect(requested[1]).toBe(`bytes=${kept}-`);
+    expect(requested[1]).toBe(`bytes=${partialSize}-`);
     expect(readFileSync(file()).equals(content)).toBe(true);
   });
 

@@ -74,7 +74,7 @@ export function isRunning(record: ProcessRecord): boolean {
 }
 
 /** Whether no process has the recorded id any more. Members of its group may still run. */
-export function isGone(record: ProcessRecord): boolean {
+export function hasEnded(record: ProcessRecord): boolean {
   return record.started !== '' && readStartTime(record.pid) === null;
 }
 

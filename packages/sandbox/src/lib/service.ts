@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
-  isGone,
+  hasEnded,
   isRunning,
   type ProcessRecord,
   readRecord,
@@ -101,7 +101,7 @@ export async function stopRecorded(record: ProcessRecord, options: { readonly re
     // Workers can outlive their master.
     signalGroup(record.pid, 'SIGKILL');
     await waitUntil(2, () => !isRunning(record));
-  } else if (options.remains === true && isGone(record)) signalGroup(record.pid, 'SIGKILL');
+  } else if (options.remains === true && hasEnded(record)) signalGroup(record.pid, 'SIGKILL');
 }
 
 async function waitUntilReady(options: ServiceOptions, running: () => boolean): Promise<void> {
@@ -162,7 +162,7 @@ const watchdogProgram = fileURLToPath(new URL('./watchdog-main.js', import.meta.
 const watched = new Map<string, ProcessRecord>();
 let watchdog: ChildProcess | null = null;
 /** Limits restarts of a watchdog that keeps ending. */
-let startsLeft = 5;
+let remainingStarts = 5;
 
 /**
  * Has the watchdog stop a process and its group if this process ends without doing so, by a crash or by SIGKILL. The
@@ -181,8 +181,8 @@ function unwatchProcess(pidFile: string): void {
 
 /** Starts the watchdog unless it runs. */
 function startWatchdog(): void {
-  if (watchdog !== null || startsLeft === 0) return;
-  startsLeft -= 1;
+  if (watchdog !== null || remainingStarts === 0) return;
+  remainingStarts -= 1;
   // In its own session, so that signals to this process group and its terminal do not reach it.
   const child = spawn(process.execPath, [watchdogProgram], {
     detached: true,

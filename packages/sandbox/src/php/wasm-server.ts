@@ -160,18 +160,18 @@ function normalisePath(text: string): string | null {
   if (/%(?![0-9a-f]{2})/i.test(raw)) return null;
   const path = decodeBytes(raw);
   if (!path.startsWith('/') || path.includes('\0')) return null;
-  const kept: string[] = [];
+  const headers: string[] = [];
   let last = '';
   for (const segment of path.split('/')) {
     last = segment;
     if (segment === '..') {
-      if (kept.pop() === undefined) return null;
+      if (headers.pop() === undefined) return null;
     } else if (segment !== '' && segment !== '.') {
-      kept.push(segment);
+      headers.push(segment);
     }
   }
   const folder = last === '' || last === '.' || last === '..';
-  return `/${kept.join('/')}${folder && kept.length > 0 ? '/' : ''}`;
+  return `/${headers.join('/')}${folder && headers.length > 0 ? '/' : ''}`;
 }
 
 function resolveFolder(root: string, path: string, query: string): Target {

@@ -62,28 +62,28 @@ describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $n
   }, 120_000);
 
   it.each(addressCases)(
-    'answers $target with $status',
+    'responds to $target with $status',
     async ({ target, status, type, contains }) => {
-      const answer = await get(stack.upstream, target, { host: '127.0.0.1:8999' });
-      expect(answer.status).toBe(status);
-      if (type !== undefined) expect(answer.headers['content-type']).toContain(type);
-      if (contains !== undefined) expect(answer.body).toContain(contains);
+      const response = await get(stack.upstream, target, { host: '127.0.0.1:8999' });
+      expect(response.status).toBe(status);
+      if (type !== undefined) expect(response.headers['content-type']).toContain(type);
+      if (contains !== undefined) expect(response.body).toContain(contains);
     },
     30_000,
   );
 
   it('redirects a folder without its slash, keeping the query and naming no port of its own', async () => {
-    const answer = await get(stack.upstream, '/wp-admin?a=1', { host: '127.0.0.1:8999' });
-    expect(answer.headers.location).toBe('/wp-admin/?a=1');
+    const response = await get(stack.upstream, '/wp-admin?a=1', { host: '127.0.0.1:8999' });
+    expect(response.headers.location).toBe('/wp-admin/?a=1');
   });
 
   it('sends ranges and validators of static files', async () => {
     const path = '/wp-includes/css/buttons.min.css';
-    const whole = await get(stack.upstream, path);
+    const complete = await get(stack.upstream, path);
     const part = await get(stack.upstream, path, { range: 'bytes=10-19' });
     expect(part.status).toBe(206);
-    expect(part.body).toBe(whole.body.slice(10, 20));
-    const again = await get(stack.upstream, path, { 'if-none-match': String(whole.headers.etag) });
+    expect(part.body).toBe(complete.body.slice(10, 20));
+    const again = await get(stack.upstream, path, { 'if-none-match': String(complete.headers.etag) });
     expect([again.status, again.body]).toEqual([304, '']);
   });
 
@@ -109,8 +109,8 @@ describe.each(stacks.filter((stack) => stack.problem === null))('WordPress on $n
     const code =
       "<?php echo 'asked: ', substr_count(file_get_contents($_GET['origin'] . '/wp-login.php'), 'user_login');";
     writeFileSync(join(stack.wordpressDir, 'ask-itself.php'), code);
-    const answer = await get(stack.upstream, `/ask-itself.php?origin=${stack.upstream}`);
-    expect(answer.body).toMatch(/^asked: [1-9]/);
+    const response = await get(stack.upstream, `/ask-itself.php?origin=${stack.upstream}`);
+    expect(response.body).toMatch(/^asked: [1-9]/);
   }, 120_000);
 
   it('serves parallel logins, each of which writes to the database', async () => {

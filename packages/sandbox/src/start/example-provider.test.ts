@@ -43,7 +43,7 @@ it('what the example of a provider receives stands in its file', async () => {
   const file = join(dir, 'logs/provider.log');
   const running = await startExampleProvider(file);
   onTestFinished(() => running.close());
-  const answer = await fetch(`${running.url}/technical-data`, { method: 'POST', body: '{"php": "8.3"}' });
-  expect(answer.status).toBe(204);
+  const response = await fetch(`${running.url}/technical-data`, { method: 'POST', body: '{"php": "8.3"}' });
+  expect(response.status).toBe(204);
   expect(readFileSync(file, 'utf8')).toMatch(/^\S+Z \/technical-data \{"php": "8\.3"\}\n$/);
 });

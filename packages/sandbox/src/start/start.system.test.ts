@@ -64,7 +64,7 @@ const phpPid = () => readRecord(join(dir, 'run/php.json'))?.pid ?? 0;
 
 describe('npm start', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'serves WordPress through guard until %s, then leaves nothing running',
+    'serves WordPress through guard until %s, then stops every process',
     async (signal) => {
       const { child, output, site } = await ready();
       expect(Object.keys(site)).toEqual(['url', 'adminUrl', 'user', 'password']);
@@ -117,18 +117,18 @@ describe('npm start', () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen({ port: 0, host: '127.0.0.1' }, resolve));
     const { port } = other.address() as { port: number };
-    const answer = await launchFailing('--port', String(port));
+    const result = await launchFailing('--port', String(port));
     await new Promise((resolve) => other.close(resolve));
-    expect(answer.code).toBe(1);
-    expect(answer.stderr).toContain(`Port ${port} on 127.0.0.1 is in use`);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain(`Port ${port} on 127.0.0.1 is in use`);
   });
 
   it('never empties a folder that is not its own', async () => {
     mkdirSync(dir);
     writeFileSync(join(dir, 'letter.txt'), 'keep me');
-    const answer = await launchFailing('--fresh');
-    expect(answer.code).toBe(1);
-    expect(answer.stderr).toContain('was not made by this command');
+    const result = await launchFailing('--fresh');
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain('was not made by this command');
     expect(existsSync(join(dir, 'letter.txt'))).toBe(true);
   });
 
@@ -143,9 +143,9 @@ describe('npm start', () => {
   }, 120_000);
 
   it('answers a mistake with exit code 2 and touches nothing', async () => {
-    const answer = await launchFailing('--port', 'many');
-    expect([answer.code, answer.stdout]).toEqual([2, '']);
-    expect(answer.stderr).toBe("--port takes a whole number from 1 to 65535, not 'many'.\n");
+    const result = await launchFailing('--port', 'many');
+    expect([result.code, result.stdout]).toEqual([2, '']);
+    expect(result.stderr).toBe("--port takes a whole number from 1 to 65535, not 'many'.\n");
     expect(existsSync(dir)).toBe(false);
   });
 });

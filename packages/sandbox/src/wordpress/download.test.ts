@@ -13,13 +13,13 @@ import { fetchCurrentWordPress, fetchPlugin, fetchWordPress } from './download.j
 let dir: string;
 let cacheDir: string;
 let servers: Server[];
-let said: string[];
+let output: string[];
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'fetch-'));
   cacheDir = join(dir, 'cache');
   servers = [];
-  said = [];
+  output = [];
   // The files of the npm registry are already in the cache: the packaged WordPress and the SQLite integration.
   for (const name of ['sqlite-database-integration', 'wordpress-6.5.5']) {
     mkdirSync(join(cacheDir, name), { recursive: true });
@@ -37,7 +37,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true });
 });
 
-const log = (line: string) => said.push(line);
+const log = (line: string) => output.push(line);
 const versionFile = "<?php\n$wp_version = '7.1';\n";
 
 async function listen(server: Server): Promise<string> {
@@ -49,13 +49,13 @@ async function listen(server: Server): Promise<string> {
 /** A server that offers WordPress 7.1 as wordpress.org does. */
 function wordpressOrg(): Promise<string> {
   const zip = zipSync({ 'wordpress/wp-includes/version.php': new TextEncoder().encode(versionFile) });
-  const answers: Record<string, string | Uint8Array> = {
+  const responses: Record<string, string | Uint8Array> = {
     '/wordpress-7.1.zip': zip,
     '/wordpress-7.1.zip.sha1': createHash('sha1').update(zip).digest('hex'),
   };
   return listen(
     createServer((request, response) => {
-      const body = answers[request.url ?? ''];
+      const body = responses[request.url ?? ''];
       response.writeHead(body === undefined ? 404 : 200).end(body);
     }),
   );
@@ -120,7 +120,7 @@ describe('the current WordPress', () => {
     const found = await fetchCurrentWordPress({
       cacheDir,
       log,
-      wordpressOrg: await listen(createServer((_, answer) => answer.writeHead(404).end())),
+      wordpressOrg: await listen(createServer((_, response) => response.writeHead(404).end())),
     });
     expect([found.release, found.fallbackReason]).toEqual(['6.5.5', 'wordpress.org has no WordPress 7.1']);
   });
@@ -188,13 +188,13 @@ describe('a plugin', () => {
   /** A server that offers it as downloads.wordpress.org does, with the checksum of another text where one is given. */
   function directory(toChecksum = code): Promise<string> {
     const sha256 = createHash('sha256').update(toChecksum).digest('hex');
-    const answers: Record<string, string | Uint8Array> = {
+    const responses: Record<string, string | Uint8Array> = {
       '/plugin/a-shop.2.0.1.zip': zipSync({ 'a-shop/a-shop.php': new TextEncoder().encode(code) }),
       '/plugin-checksums/a-shop/2.0.1.json': JSON.stringify({ files: { 'a-shop.php': { sha256: ['0', sha256] } } }),
     };
     return listen(
       createServer((request, response) => {
-        const body = answers[request.url ?? ''];
+        const body = responses[request.url ?? ''];
         response.writeHead(body === undefined ? 404 : 200).end(body);
       }),
     );

@@ -50,5 +50,6 @@ async function readBody(body: AsyncIterable<Buffer>, restMs: number): Promise<nu
 }
 
 function* pieces(size: number): Generator<Buffer> {
-  for (let left = size; left > 0; left -= piece.length) yield left < piece.length ? piece.subarray(0, left) : piece;
+  for (let remaining = size; remaining > 0; remaining -= piece.length)
+    yield remaining < piece.length ? piece.subarray(0, remaining) : piece;
 }

@@ -84,12 +84,12 @@ function urlError(url: string): string | undefined {
 export function WebhookDialog({ webhook, ...props }: DialogProps & { readonly webhook: Alerts['webhook'] }) {
   const [url, setUrl] = useState('');
   const [secret, setSecret] = useState('');
-  const isKept = webhook !== null;
+  const isExisting = webhook !== null;
   const address = dropUnseen(url);
-  const wrongUrl = isKept && address === '' ? undefined : urlError(address);
+  const wrongUrl = isExisting && address === '' ? undefined : urlError(address);
   const wrongSecret =
     secret === ''
-      ? isKept
+      ? isExisting
         ? undefined
         : translate(messages.required)
       : /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(secret)
@@ -101,7 +101,7 @@ export function WebhookDialog({ webhook, ...props }: DialogProps & { readonly we
       title={__('Webhook', 'security-optimizer')}
       suffix="/alert-webhook"
       name="update:alert_webhook"
-      isOn={isKept}
+      isOn={isExisting}
       dirty={address !== '' || secret !== ''}
       errors={{ ...(wrongUrl ? { url: wrongUrl } : {}), ...(wrongSecret ? { secret: wrongSecret } : {}) }}
       body={() => ({ ...(address === '' ? {} : { url: address }), ...(secret === '' ? {} : { secret }) })}
@@ -112,7 +112,7 @@ export function WebhookDialog({ webhook, ...props }: DialogProps & { readonly we
           <Field
             label={__('Address', 'security-optimizer')}
             help={
-              isKept
+              isExisting
                 ? __('Leave it empty to keep the one that is stored. It is not shown again.', 'security-optimizer')
                 : __('Each alert is posted there as JSON.', 'security-optimizer')
             }
@@ -134,7 +134,7 @@ export function WebhookDialog({ webhook, ...props }: DialogProps & { readonly we
           <Field
             label={__('Secret', 'security-optimizer')}
             help={
-              isKept
+              isExisting
                 ? __('Leave it empty to keep the one that is stored. It is not shown again.', 'security-optimizer')
                 : __(
                     'Your service checks with it that a request comes from us. Keep a copy: it is not shown again.',

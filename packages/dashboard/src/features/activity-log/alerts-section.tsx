@@ -198,15 +198,15 @@ function LastDeliveryLine({ last }: { readonly last: LastDelivery | null }) {
     texts.shortDate(day),
     texts.time(time),
   );
-  const answer = translate(last.text);
+  const message = translate(last.text);
   return (
     <span className={last.ok === 1 ? undefined : 'is-bad'}>
       <Icon name={last.ok === 1 ? 'check-circle' : 'alert'} size={16} />
       {last.ok === 1
         ? /* translators: 1: day and time, 2: an answer */
-          sprintf(__('Last answer %1$s: %2$s', 'security-optimizer'), when, answer)
+          sprintf(__('Last answer %1$s: %2$s', 'security-optimizer'), when, message)
         : /* translators: 1: day and time, 2: an answer or a reason */
-          sprintf(__('It failed %1$s: %2$s', 'security-optimizer'), when, answer)}
+          sprintf(__('It failed %1$s: %2$s', 'security-optimizer'), when, message)}
       {last.waiting > 0
         ? ` ${sprintf(
             /* translators: %s: number of alerts */
@@ -293,7 +293,7 @@ interface TestState {
   readonly send: () => void;
 }
 
-interface TestAnswer {
+interface TestResponse {
   readonly ok: 0 | 1;
   readonly sent: number;
   readonly text: string;
@@ -312,7 +312,7 @@ function useTest(channel: 'mail' | Channel, state: AlertsState): TestState {
       if (pending) return;
       setPending(true);
       setResult(null);
-      run<TestAnswer | null>({
+      run<TestResponse | null>({
         name: 'testAlerts',
         call: { suffix: '/alert-test', body: { channel } },
         onSuccess: (data) => {

@@ -59,7 +59,7 @@ export default function AttackersPanel({ applied, onApply, blocking }: Attackers
       ) : attackers === undefined ? (
         <AttackersSkeleton />
       ) : isQuiet ? (
-        <Nobody />
+        <NoAttackers />
       ) : (
         <div className="so-foes">
           <div className="so-foes__list">
@@ -182,16 +182,16 @@ export function LoginsPill({ attackers: { logins, mistyped } }: { readonly attac
           )}
     </>
   );
-  const look = classes('so-pill', suspicious > 0 && 'so-pill--bad');
-  if (config.logPageUrl === '') return <span className={look}>{text}</span>;
+  const className = classes('so-pill', suspicious > 0 && 'so-pill--bad');
+  if (config.logPageUrl === '') return <span className={className}>{text}</span>;
   return (
-    <a className={look} href={toLogHref(config.logPageUrl, { tab: 'registered', filters: { activity: 'login' } })}>
+    <a className={className} href={toLogHref(config.logPageUrl, { tab: 'registered', filters: { activity: 'login' } })}>
       {text}
     </a>
   );
 }
 
-function Nobody() {
+function NoAttackers() {
   return (
     <div className="so-foes__none so-card__sep">
       <IconTile name="check" state="on" />
@@ -228,9 +228,9 @@ function AttackersTable({ rows, applied, onApply, blocking }: AttackersTableProp
       <thead role="rowgroup">
         {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
         <tr role="row">
-          {heads.map((head, place) => (
+          {heads.map((head, index) => (
             // biome-ignore lint/a11y/noRedundantRoles: see above
-            <th key={head} role="columnheader" scope="col" className={place === 3 ? 'so-c-end' : undefined}>
+            <th key={head} role="columnheader" scope="col" className={index === 3 ? 'so-c-end' : undefined}>
               {head}
             </th>
           ))}
@@ -356,7 +356,7 @@ function AttackerState({ row }: { readonly row: Attacker }) {
 
 /** Refused requests of each day, oldest first. */
 function Days({ row: { days } }: { readonly row: Attacker }) {
-  const most = Math.max(1, ...days);
+  const max = Math.max(1, ...days);
   return (
     <>
       <span className="so-spark" aria-hidden="true">
@@ -365,7 +365,7 @@ function Days({ row: { days } }: { readonly row: Attacker }) {
             // biome-ignore lint/suspicious/noArrayIndexKey: the index is the day
             key={day}
             className={value > 0 ? 'is-bad' : undefined}
-            style={{ height: `${Math.max(6, Math.round((value / most) * 100))}%` }}
+            style={{ height: `${Math.max(6, Math.round((value / max) * 100))}%` }}
           />
         ))}
       </span>
@@ -461,7 +461,7 @@ interface RankItem {
 function Rank({ title, items }: { readonly title: string; readonly items: readonly RankItem[] }) {
   const { config } = useServices();
   if (items.length === 0) return null;
-  const most = Math.max(1, ...items.map(({ blocked }) => blocked));
+  const max = Math.max(1, ...items.map(({ blocked }) => blocked));
   return (
     <div className="so-rank">
       <h3>{title}</h3>
@@ -469,7 +469,7 @@ function Rank({ title, items }: { readonly title: string; readonly items: readon
         {items.map(({ id, text, blocked, on, onToggle }) => (
           <li key={id}>
             <button type="button" aria-pressed={on} className={on ? 'is-on' : undefined} onClick={() => onToggle(!on)}>
-              <i style={{ width: `${Math.round((blocked / most) * 100)}%` }} />
+              <i style={{ width: `${Math.round((blocked / max) * 100)}%` }} />
               {text}
               <b className="so-num">
                 <span className="so-vh">{attemptsText(blocked)[0]}</span>

@@ -60,7 +60,7 @@ function BlockFrame({ target, anchor, onBlock, onClosed }: BlockPopoverProps) {
   }
 
   useModal(frame, box, pending ? null : close);
-  usePlace(box, anchor);
+  usePosition(box, anchor);
   useEffect(() => {
     box.current?.querySelector<HTMLElement>('[aria-checked="true"]')?.focus();
   }, []);
@@ -283,7 +283,7 @@ function NetworkName({ range }: { readonly range: string }) {
 }
 
 /** The server counts up to this many other visitors. */
-const MOST = 1000;
+const MAX_COUNTED_VISITORS = 1000;
 
 function NetworkCost({ status, network }: { readonly status: VisitorStatus | null; readonly network: string }) {
   const { config } = useServices();
@@ -293,7 +293,9 @@ function NetworkCost({ status, network }: { readonly status: VisitorStatus | nul
   if (cost?.own === 1) return <>{__('It includes your own address.', 'security-optimizer')}</>;
   const size = network.includes(':') ? '' : `${__('256 addresses.', 'security-optimizer')} `;
   if (cost === null) return <>{size}</>;
-  const visitors = formatNumber(Math.min(cost.visitors, MOST), config.localeSlug) + (cost.visitors >= MOST ? '+' : '');
+  const visitors =
+    formatNumber(Math.min(cost.visitors, MAX_COUNTED_VISITORS), config.localeSlug) +
+    (cost.visitors >= MAX_COUNTED_VISITORS ? '+' : '');
   return (
     <>
       {size}
@@ -327,11 +329,11 @@ function durationText(duration: BlockDuration): string {
 }
 
 /** Positions the popover below its button, or above it if there is no room. On phones, styles position the sheet. */
-function usePlace(box: { readonly current: HTMLElement | null }, anchor: HTMLElement): void {
+function usePosition(box: { readonly current: HTMLElement | null }, anchor: HTMLElement): void {
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
-    function place(): void {
+    function updatePosition(): void {
       if (element === null) return;
       const at = anchor.getBoundingClientRect();
       const { offsetHeight: height } = element;
@@ -343,18 +345,18 @@ function usePlace(box: { readonly current: HTMLElement | null }, anchor: HTMLEle
       element.style.top = `${Math.round(clamp(top, window.innerHeight - height - EDGE))}px`;
       element.style.left = `${Math.round(clamp(left, document.documentElement.clientWidth - WIDTH - EDGE))}px`;
     }
-    place();
+    updatePosition();
     // The effect of the network, and errors, change its height.
-    const observer = new MutationObserver(place);
+    const observer = new MutationObserver(updatePosition);
     observer.observe(element, { childList: true, subtree: true, characterData: true });
-    window.addEventListener('resize', place);
+    window.addEventListener('resize', updatePosition);
     return () => {
       observer.disconnect();
-      window.removeEventListener('resize', place);
+      window.removeEventListener('resize', updatePosition);
     };
   }, [box, anchor]);
 }
 
-function clamp(value: number, most: number): number {
-  return Math.max(EDGE, Math.min(value, most));
+function clamp(value: number, max: number): number {
+  return Math.max(EDGE, Math.min(value, max));
 }

@@ -116,8 +116,8 @@ export default function BlockedTab() {
 /** The button of the row after this one, or of the one before it. */
 function findNeighbour(id: BlockedRow['id']): HTMLElement | null {
   const rows = Array.from(document.querySelectorAll<HTMLElement>('.so-table--rows tbody tr'));
-  const place = rows.findIndex((row) => row.dataset.row === String(id));
-  const neighbours = [...rows.slice(place + 1), ...rows.slice(0, Math.max(place, 0)).reverse()];
+  const index = rows.findIndex((row) => row.dataset.row === String(id));
+  const neighbours = [...rows.slice(index + 1), ...rows.slice(0, Math.max(index, 0)).reverse()];
   const button = (row: HTMLElement) => row.querySelector<HTMLElement>('.so-c-actions button');
   return neighbours.map(button).find((found) => found !== null) ?? null;
 }
@@ -136,7 +136,7 @@ function toTarget(row: BlockedRow): BlockTarget {
 /** Blocks an address or range, also one without visits. */
 export function BlockForm({ onBlocked }: { readonly onBlocked: () => void }) {
   const [address, setAddress] = useState('');
-  const [asking, setAsking] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const wrong = addressError(address);
   const errors = useFormErrors(wrong === null ? {} : { address: wrong }, () => focusFirstError(form.current));
@@ -157,7 +157,7 @@ export function BlockForm({ onBlocked }: { readonly onBlocked: () => void }) {
         onBlocked();
       },
       onFailure: ({ code, fields }) => {
-        if (code === 'means_everybody') setAsking(true);
+        if (code === 'means_everybody') setIsConfirming(true);
         errors.showServerErrors(fields);
       },
     });
@@ -192,15 +192,15 @@ export function BlockForm({ onBlocked }: { readonly onBlocked: () => void }) {
           )}
         </Field>
         <div className="so-formfail">
-          <SaveFailed failure={asking ? null : failure} />
+          <SaveFailed failure={isConfirming ? null : failure} />
         </div>
       </form>
-      {asking ? (
+      {isConfirming ? (
         <ConfirmDialog
           title={__('Block everybody?', 'security-optimizer')}
           confirmText={__('Block everybody', 'security-optimizer')}
           cancelText={__('Go back', 'security-optimizer')}
-          onClosed={() => setAsking(false)}
+          onClosed={() => setIsConfirming(false)}
           onConfirm={() => block({ address: toPlainAddress(address), confirm: true })}
         >
           <p>{__('This range means everybody: hardly anyone could visit your site.', 'security-optimizer')}</p>
@@ -374,8 +374,8 @@ export function useUnblock(onDone: () => void, undo: (row: BlockedRow) => void):
         mark(row.id, 'leaving');
         // Only if the focus would be lost with the button.
         const { activeElement } = document;
-        const isHere = activeElement?.closest<HTMLElement>('tr')?.dataset.row === String(row.id);
-        if (isHere || activeElement === document.body) findNext()?.focus();
+        const isFocused = activeElement?.closest<HTMLElement>('tr')?.dataset.row === String(row.id);
+        if (isFocused || activeElement === document.body) findNext()?.focus();
         setTimeout(() => {
           if (!latest.current.mounted) return;
           latest.current.onDone();

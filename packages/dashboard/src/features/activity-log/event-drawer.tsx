@@ -34,9 +34,9 @@ export default function EventDrawer(props: EventDrawerProps) {
   const { config } = useServices();
   const clock = { texts: useDateTexts(), zone: useSiteZone() };
   const closing = useClosing(onClosed);
-  const place = rows.findIndex((row) => row.id === id);
-  const row = rows[place];
-  const isLast = place === rows.length - 1;
+  const index = rows.findIndex((row) => row.id === id);
+  const row = rows[index];
+  const isLast = index === rows.length - 1;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each last row
   useEffect(() => {
     if (isLast) onLast();
@@ -45,7 +45,7 @@ export default function EventDrawer(props: EventDrawerProps) {
 
   const number = (value: number): string => formatNumber(value, config.localeSlug);
   const step = (by: 1 | -1): (() => void) | null => {
-    const next = rows[place + by];
+    const next = rows[index + by];
     return next === undefined ? null : () => onMove(next.id);
   };
   const block = findBlock(row.ip, row.ip_block, loadedAt);
@@ -71,7 +71,7 @@ export default function EventDrawer(props: EventDrawerProps) {
         total === null || total < rows.length
           ? ''
           : /* translators: 1: place in a list, 2: number of entries */
-            sprintf(__('%1$s of %2$s', 'security-optimizer'), number(place + 1), number(total))
+            sprintf(__('%1$s of %2$s', 'security-optimizer'), number(index + 1), number(total))
       }
       closing={closing}
       newerText={__('Newer entry', 'security-optimizer')}

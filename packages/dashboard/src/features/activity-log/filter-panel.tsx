@@ -289,10 +289,10 @@ export function useFilterOptions(
     const abort = new AbortController();
     const timer = setTimeout(async () => {
       const body = { list, filter, search: text };
-      const answer = await api
+      const response = await api
         .call<unknown>({ suffix: '/activity-options', body, signal: abort.signal })
         .catch(ignoreFailure);
-      const { data: found } = z.safeParse(schema, answer?.data);
+      const { data: found } = z.safeParse(schema, response?.data);
       if (found !== undefined && !abort.signal.aborted) setFound({ text, ...found });
     }, SEARCH_PAUSE_MS);
     return () => {

@@ -199,12 +199,13 @@ export interface RefreshButtonProps {
 }
 
 /** Larger numbers are shown as "1,000+". */
-const MOST = 1000;
+const MAX_COUNTED_ROWS = 1000;
 
 /** Reloads the list. Shows the number of new rows. */
 export function RefreshButton({ newRows, busy, onRefresh }: RefreshButtonProps) {
   const { config } = useServices();
-  const count = formatNumber(Math.min(newRows, MOST), config.localeSlug) + (newRows >= MOST ? '+' : '');
+  const count =
+    formatNumber(Math.min(newRows, MAX_COUNTED_ROWS), config.localeSlug) + (newRows >= MAX_COUNTED_ROWS ? '+' : '');
   /* translators: %s: number of entries that came since the list was read */
   const text = sprintf(_n('%s new', '%s new', newRows, 'security-optimizer'), count);
   return (
@@ -241,10 +242,10 @@ export function ExportMenu({ name, applied, disabled }: ExportMenuProps) {
   async function download(format: 'csv' | 'json'): Promise<void> {
     // A link can neither show an error nor renew the nonce, so request the list first.
     const body = { list: name, since: 0, ...toFilterBody(applied) };
-    const asked = await run<unknown>({ name: 'activityExport', call: { suffix: '/activity-new', body } }).catch(
+    const started = await run<unknown>({ name: 'activityExport', call: { suffix: '/activity-new', body } }).catch(
       ignoreFailure,
     );
-    if (asked === undefined) return;
+    if (started === undefined) return;
     const link = document.createElement('a');
     link.href = api.link('/activity-export', { list: name, format, ...toFilterQuery(applied) });
     link.download = '';

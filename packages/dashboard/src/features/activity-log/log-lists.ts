@@ -63,8 +63,8 @@ const blockedSchema = tolerant(
 
 /** Parses a list of anonymous visits. @returns null for anything else */
 export function readUnknownList(data: unknown): LogRows<UnknownRow> | null {
-  return withRows(readList(unknownSchema, data), (row, place) => ({
-    ...withId(row, place),
+  return withRows(readList(unknownSchema, data), (row, index) => ({
+    ...withId(row, index),
     code: row.code || Number.parseInt(row.response, 10) || 0,
   }));
 }
@@ -76,7 +76,7 @@ export function readRegisteredList(data: unknown): LogRows<RegisteredRow> | null
 
 /** Parses a list of blocked visitors. @returns null for anything else */
 export function readBlockedList(data: unknown): LogRows<BlockedRow> | null {
-  return withRows(readList(blockedSchema, data), (row, place) => ({ ...row, id: row.id || `row-${place}` }));
+  return withRows(readList(blockedSchema, data), (row, index) => ({ ...row, id: row.id || `row-${index}` }));
 }
 
 /** Fields of the rows that only newer servers send. */
@@ -96,14 +96,14 @@ function readList<List extends object>(
 
 function withRows<Row, List extends LogRows<Row>>(
   list: List | undefined,
-  withPlace: (row: Row, place: number) => Row,
+  withIndex: (row: Row, index: number) => Row,
 ): LogRows<Row> | null {
-  return list === undefined ? null : { ...list, entries: list.entries.map(withPlace) };
+  return list === undefined ? null : { ...list, entries: list.entries.map(withIndex) };
 }
 
 /** Numbers rows without an id by their position. */
-function withId<Row extends { readonly id: number }>(row: Row, place: number): Row {
-  return row.id === 0 ? { ...row, id: -1 - place } : row;
+function withId<Row extends { readonly id: number }>(row: Row, index: number): Row {
+  return row.id === 0 ? { ...row, id: -1 - index } : row;
 }
 
 export const unknownSource: ListSource<UnknownRow> = {
@@ -183,9 +183,9 @@ export function useLogList<Row extends { readonly id: string | number }>(
           call: { suffix: source.suffix, body, signal: abort.signal },
         });
         if (abort.signal.aborted) return;
-        const answer = source.read(data);
-        if (answer === null) throw new ApiFailure('refused');
-        const rows = kind === 'more' && before !== null ? withAdded(before, answer) : answer;
+        const loaded = source.read(data);
+        if (loaded === null) throw new ApiFailure('refused');
+        const rows = kind === 'more' && before !== null ? withAdded(before, loaded) : loaded;
         const firstAdded = kind === 'more' && !quietly ? rows.entries[before?.entries.length ?? 0]?.id : undefined;
         setState({
           rows,
@@ -226,10 +226,10 @@ export function useLogList<Row extends { readonly id: string | number }>(
 /** Appends a page and drops duplicates. */
 function withAdded<Row extends { readonly id: string | number }>(
   before: LogRows<Row>,
-  answer: LogRows<Row>,
+  list: LogRows<Row>,
 ): LogRows<Row> {
   const known = new Set(before.entries.map(({ id }) => id));
-  return { ...answer, entries: [...before.entries, ...answer.entries.filter(({ id }) => !known.has(id))] };
+  return { ...list, entries: [...before.entries, ...list.entries.filter(({ id }) => !known.has(id))] };
 }
 
 /** Polling interval, milliseconds. */
@@ -248,8 +248,8 @@ export function useNewRowCount(list: 'unknown' | 'registered', applied: AppliedF
   const { data } = useQuery({
     queryKey: ['activity-news', body],
     queryFn: async ({ signal }) => {
-      const answer = await api.call<unknown>({ suffix: '/activity-new', body, signal });
-      const news = z.safeParse(newsSchema, answer.data);
+      const response = await api.call<unknown>({ suffix: '/activity-new', body, signal });
+      const news = z.safeParse(newsSchema, response.data);
       if (!news.success) throw new ApiFailure('refused');
       return news.data.count;
     },
@@ -271,8 +271,8 @@ export function useBlockedCount(): number | undefined {
   const { data } = useQuery({
     queryKey: BLOCKED_COUNT_KEY,
     queryFn: async () => {
-      const answer = await api.call<unknown>({ suffix: '/blocked-users', body: { limitedView: 1 } });
-      return readBlockedList(answer.data)?.total ?? null;
+      const response = await api.call<unknown>({ suffix: '/blocked-users', body: { limitedView: 1 } });
+      return readBlockedList(response.data)?.total ?? null;
     },
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -15,7 +15,7 @@ export interface OpenLogView {
   readonly apply: (applied: AppliedFilters) => void;
 }
 
-const NOTHING = { preset: null, search: '', filters: {} };
+const NO_FILTERS = { preset: null, search: '', filters: {} };
 
 /**
  * The open tab and its filters are part of the page's URL. Reload and a copied link open the same list, Back opens the
@@ -61,7 +61,7 @@ export function useLogView(): OpenLogView {
   return {
     tab: view.tab,
     applied,
-    open: useCallback((tab) => show(kept.current[tab] ?? { tab, ...NOTHING }), [show]),
+    open: useCallback((tab) => show(kept.current[tab] ?? { tab, ...NO_FILTERS }), [show]),
     apply: useCallback((next) => show({ tab: latest.current.tab, ...toLogView(next) }), [show]),
   };
 }

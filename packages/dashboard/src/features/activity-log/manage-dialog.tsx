@@ -244,13 +244,13 @@ export function VisitorSkeleton({ name, isUser }: SubjectProps) {
 
 /** Bars of the last hours, oldest first, without a scale. */
 export function Sparkline({ values }: { readonly values: readonly number[] }) {
-  const most = Math.max(0, ...values);
-  if (most === 0) return null;
+  const max = Math.max(0, ...values);
+  if (max === 0) return null;
   return (
     <span className="so-spark" title={__('Visits in each of the last hours', 'security-optimizer')} aria-hidden="true">
       {values.map((value, hour) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the index is the hour
-        <i key={hour} style={{ height: `${Math.max(6, Math.round((value / most) * 100))}%` }} />
+        <i key={hour} style={{ height: `${Math.max(6, Math.round((value / max) * 100))}%` }} />
       ))}
     </span>
   );

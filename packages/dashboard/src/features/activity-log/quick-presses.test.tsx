@@ -14,12 +14,12 @@ beforeEach(async () => {
 const filterButton = () => screen.getByRole('button', { name: /^Filter/ });
 const filter = () => screen.queryByRole('dialog', { name: 'Filter' });
 const pressEscape = () => fireEvent.keyDown(document.activeElement ?? document.body, { key: 'Escape' });
-const goesAway = () => waitFor(() => expect(document.querySelector('.so-filter')).toBeNull());
+const waitForRemoval = () => waitFor(() => expect(document.querySelector('.so-filter')).toBeNull());
 
 const closings: [string, () => void][] = [
   ['Escape', pressEscape],
   ['its button', () => fireEvent.click(filterButton())],
-  ['its cross', () => fireEvent.click(within(filter() as HTMLElement).getByRole('button', { name: 'Close' }))],
+  ['its Close button', () => fireEvent.click(within(filter() as HTMLElement).getByRole('button', { name: 'Close' }))],
   ['a press outside', () => fireEvent.mouseDown(screen.getByRole('heading', { level: 1 }))],
 ];
 
@@ -34,7 +34,7 @@ describe('the filter panel that is reopened while it closes', () => {
     pressEscape();
     expect(filterButton().getAttribute('aria-expanded')).toBe('false');
     await waitFor(() => expect(document.activeElement).toBe(filterButton()));
-    await goesAway();
+    await waitForRemoval();
   });
 
   it('starts with the applied filters, not with the discarded ones', async () => {
@@ -57,7 +57,7 @@ describe('the filter panel that is reopened while it closes', () => {
     await new Promise((done) => setTimeout(done, 450));
     expect(filter()).not.toBeNull();
     pressEscape();
-    await goesAway();
+    await waitForRemoval();
   });
 });
 
@@ -66,7 +66,7 @@ it('the filter panel closes on Escape even if nothing inside has the focus', asy
   await openFilter();
   (document.activeElement as HTMLElement).blur();
   pressEscape();
-  await goesAway();
+  await waitForRemoval();
 });
 
 it('the filter panel stays open when Escape closes the calendar inside it', async () => {
@@ -78,7 +78,7 @@ it('the filter panel stays open when Escape closes the calendar inside it', asyn
   expect(within(panel).queryByRole('dialog')).toBeNull();
   expect(filter()).not.toBeNull();
   await userEvent.keyboard('{Escape}');
-  await goesAway();
+  await waitForRemoval();
 });
 
 describe('the menu of a row that is reopened while it closes', () => {

@@ -35,11 +35,11 @@ export function AddRecipients({ recipients, onChanged }: AddRecipientsProps) {
   const form = useRef<HTMLFormElement>(null);
   const own = config.userEmail?.toLowerCase() ?? '';
   const known = recipients.entries.map(({ email }) => email);
-  const left = recipients.max_emails - known.length;
-  const isFull = left <= 0;
+  const remaining = recipients.max_emails - known.length;
+  const isFull = remaining <= 0;
   // Typed text counts as a chip.
   const wanted = addChips(chips, text, toPlainText);
-  const wrong = listError(wanted, known, left);
+  const wrong = listError(wanted, known, remaining);
   const errors = useFormErrors(wrong === null ? {} : { email: wrong }, () => focusFirstError(form.current));
   const { pending, failure, save } = useSave();
 
@@ -138,15 +138,15 @@ export function AddRecipients({ recipients, onChanged }: AddRecipientsProps) {
 }
 
 /** First error of the new addresses. */
-function listError(wanted: readonly string[], known: readonly string[], left: number): string | null {
+function listError(wanted: readonly string[], known: readonly string[], remaining: number): string | null {
   if (wanted.length === 0) return translate(messages.required);
   for (const email of wanted) {
     const error = emailError(email, known);
     if (error !== null) return error;
   }
-  if (wanted.length <= left) return null;
+  if (wanted.length <= remaining) return null;
   /* translators: %d: number of addresses that can still be added */
-  return sprintf(_n('Only %d place is left.', 'Only %d places are left.', left, 'security-optimizer'), left);
+  return sprintf(_n('Only %d place is left.', 'Only %d places are left.', remaining, 'security-optimizer'), remaining);
 }
 
 /** Edit Notification Email: replaces an address, and selects what it receives. */
@@ -167,7 +167,7 @@ export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed 
   const saving = useSave();
   const closing = useClosing(onClosed);
   const isRenamed = email !== recipient.email;
-  const getsOthers =
+  const hasOthers =
     before !== null && (report !== before.report || kinds.slice().sort().join() !== before.kinds.slice().sort().join());
 
   const gets: Pick<TrackedRequest<unknown>, 'name' | 'call'> = {
@@ -206,9 +206,9 @@ export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed 
       title={__('Edit Notification Email', 'security-optimizer')}
       closing={closing}
       saving={saving}
-      dirty={isRenamed || getsOthers}
+      dirty={isRenamed || hasOthers}
       onSubmit={submit}
-      submitDisabled={!isRenamed && !getsOthers}
+      submitDisabled={!isRenamed && !hasOthers}
     >
       <div ref={body}>
         <Field label={__('Email', 'security-optimizer')} error={errors.shown.email}>
@@ -350,8 +350,8 @@ export function useRecipients() {
   });
   // Each change sends the whole list, so an outdated list would undo changes of others.
   usePageVisible(async () => {
-    const answer = await api.call<unknown>({ suffix: '/weekly-report' }).catch(ignoreFailure);
-    client.setQueryData<Recipients>(KEY, (before) => (before && readRecipients(answer?.data)) ?? undefined);
+    const response = await api.call<unknown>({ suffix: '/weekly-report' }).catch(ignoreFailure);
+    client.setQueryData<Recipients>(KEY, (before) => (before && readRecipients(response?.data)) ?? undefined);
   });
   return {
     recipients: query.data ?? null,

@@ -48,14 +48,14 @@ export default function RequestDrawer(props: RequestDrawerProps) {
   const { config } = useServices();
   const closing = useClosing(onClosed);
   const { details, loadedAt, failure, retry } = useRequestDetails(id);
-  const place = rows.findIndex((row) => row.id === id);
+  const index = rows.findIndex((row) => row.id === id);
   const number = (value: number): string => formatNumber(value, config.localeSlug);
   const step = (by: 1 | -1): (() => void) | null => {
-    const next = place < 0 ? undefined : rows[place + by];
+    const next = index < 0 ? undefined : rows[index + by];
     return next === undefined ? null : () => onMove(next.id);
   };
 
-  const isLast = place === rows.length - 1;
+  const isLast = index === rows.length - 1;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each last row
   useEffect(() => {
     if (isLast) onLast();
@@ -66,10 +66,10 @@ export default function RequestDrawer(props: RequestDrawerProps) {
     <Drawer
       title={__('Request', 'security-optimizer')}
       position={
-        place < 0 || total === null || total < rows.length
+        index < 0 || total === null || total < rows.length
           ? ''
           : /* translators: 1: place in a list, 2: number of entries */
-            sprintf(__('%1$s of %2$s', 'security-optimizer'), number(place + 1), number(total))
+            sprintf(__('%1$s of %2$s', 'security-optimizer'), number(index + 1), number(total))
       }
       closing={closing}
       newerText={__('Newer request', 'security-optimizer')}
@@ -89,7 +89,7 @@ export default function RequestDrawer(props: RequestDrawerProps) {
         <DrawerSkeleton />
       ) : (
         <>
-          <Answer details={details} />
+          <ResponseSummary details={details} />
           <Facts details={details} />
           <VisitorSubject name={details.visitor.ip} hostname={details.visitor.hostname} block={block} />
           <Recent
@@ -128,7 +128,7 @@ function useRequestDetails(id: number) {
   };
 }
 
-interface AnswerText {
+interface ResponseTexts {
   readonly state: 'bad' | 'warn' | 'plain';
   readonly icon: string;
   readonly title: string;
@@ -136,8 +136,8 @@ interface AnswerText {
 }
 
 /** What happened in one sentence, and why. */
-function Answer({ details }: { readonly details: RequestDetails }) {
-  const { state, icon, title, text } = toAnswer(details);
+function ResponseSummary({ details }: { readonly details: RequestDetails }) {
+  const { state, icon, title, text } = toResponseTexts(details);
   return (
     <div className={classes('so-answer', state !== 'bad' && `so-answer--${state}`)}>
       <Icon name={icon} />
@@ -149,7 +149,7 @@ function Answer({ details }: { readonly details: RequestDetails }) {
   );
 }
 
-function toAnswer(details: RequestDetails): AnswerText {
+function toResponseTexts(details: RequestDetails): ResponseTexts {
   const { rule, code, failed_login: isFailedLogin, goal, reason } = details;
   const goalSentence = goal === null ? '' : `${goalText(goal)}.`;
   if (rule !== null) {

@@ -5,7 +5,7 @@ import { Icon } from '../../ui/icon.js';
 import type { Blocking } from './use-blocking.js';
 
 /** Maximum number of visitors in a request to block; see `MAX_BLOCKED_AT_ONCE` of the contract. */
-const MOST = 100;
+const MAX_SELECTED = 100;
 
 export interface RowSelection {
   /** Shows or hides the checkboxes. */
@@ -27,7 +27,7 @@ export function useRowSelection(blocking: Blocking): RowSelection {
     if (!canBeChosen(row)) return;
     setChosen((before) => {
       const next = new Map(before ?? []);
-      if (!next.delete(row.visitor_id) && next.size < MOST) next.set(row.visitor_id, row.ip);
+      if (!next.delete(row.visitor_id) && next.size < MAX_SELECTED) next.set(row.visitor_id, row.ip);
       return next;
     });
   }

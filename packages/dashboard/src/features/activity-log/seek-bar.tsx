@@ -46,8 +46,8 @@ function SearchField({ applied, onApply }: Omit<SeekBarProps, 'name'>) {
   function search(wanted: string): void {
     clearTimeout(timer.current);
     const { applied: now, onApply: apply } = latest.current;
-    const looked = dropUnseen(wanted);
-    if (looked !== now.search) apply({ ...now, search: looked });
+    const search = dropUnseen(wanted);
+    if (search !== now.search) apply({ ...now, search });
   }
 
   function type(wanted: string): void {

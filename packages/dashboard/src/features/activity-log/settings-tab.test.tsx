@@ -84,7 +84,7 @@ describe('the log settings', () => {
     await waitFor(() => expect(site.sent('/activity-log-lifetime')).toEqual([{ log_lifetime: 9 }]));
   });
 
-  it.each(['in the row', 'in the message'])('can be undone for a minute, %s', async (place) => {
+  it.each(['in the row', 'in the message'])('can be undone for a minute, %s', async (index) => {
     await open();
     const field = await days();
     await choose(field, '9 days');
@@ -92,7 +92,7 @@ describe('the log settings', () => {
     expect(await screen.findByText(/^Older entries are deleted in \d+ seconds\.$/)).toBeDefined();
     await waitFor(() => expect(screen.getAllByRole('button', { name: 'Undo' })).toHaveLength(2));
     const [row, message] = screen.getAllByRole('button', { name: 'Undo' });
-    await userEvent.click((place === 'in the row' ? row : message) as HTMLElement);
+    await userEvent.click((index === 'in the row' ? row : message) as HTMLElement);
     await waitFor(() => expect(field.textContent).toBe('12 days'));
     expect(site.sent('/activity-log-lifetime')).toEqual([{ log_lifetime: 9 }, { log_lifetime: 12 }]);
     await waitFor(() => expect(screen.queryByText(/^Older entries are deleted in/)).toBeNull());

@@ -71,14 +71,14 @@ export default function SettingsTab({ options }: SettingsTabProps) {
     });
 
   function setDays(days: number, before: number | null): void {
-    const fewer = before !== null && days < before;
+    const isShorter = before !== null && days < before;
     change({
       name: 'update:log_lifetime',
       call: { suffix: '/activity-log-lifetime', body: { log_lifetime: days } },
       target: {
         log_lifetime: (stored.log_lifetime ?? []).map((item) => ({ ...item, selected: item.value === days ? 1 : 0 })),
       },
-      ...(fewer && {
+      ...(isShorter && {
         successNotice: (_stored, message) =>
           undoNotice({
             title: __('Saved', 'security-optimizer'),
@@ -86,7 +86,7 @@ export default function SettingsTab({ options }: SettingsTabProps) {
             undo: () => setDays(before, null),
           }),
       }),
-      onSuccess: () => setLowered(fewer ? { before, atMs: Date.now() } : null),
+      onSuccess: () => setLowered(isShorter ? { before, atMs: Date.now() } : null),
     });
   }
 
@@ -173,7 +173,7 @@ export interface DaysRowProps {
 
 /** Retention in days; disabled while the log is off. Fewer days delete entries, so a dialog asks first. */
 export function DaysRow({ options, change, minDays, lowered, onChange, onUndo, onOver }: DaysRowProps) {
-  const [asked, setAsked] = useState<number | null>(null);
+  const [requestedDays, setRequestedDays] = useState<number | null>(null);
   const id = useId();
   const select = useRef<HTMLButtonElement>(null);
   const days = keptDays(options);
@@ -190,7 +190,7 @@ export function DaysRow({ options, change, minDays, lowered, onChange, onUndo, o
 
   function choose(wanted: number): void {
     if (days === null || wanted >= days) onChange(wanted);
-    else setAsked(wanted);
+    else setRequestedDays(wanted);
   }
 
   return (
@@ -252,12 +252,12 @@ export function DaysRow({ options, change, minDays, lowered, onChange, onUndo, o
         }))}
         onChange={choose}
       />
-      {asked === null ? null : (
+      {requestedDays === null ? null : (
         <FewerDaysDialog
-          days={asked}
+          days={requestedDays}
           minDays={minDays}
-          onClosed={() => setAsked(null)}
-          onConfirm={() => onChange(asked)}
+          onClosed={() => setRequestedDays(null)}
+          onConfirm={() => onChange(requestedDays)}
         />
       )}
     </SettingRow>
@@ -273,14 +273,14 @@ export interface UndoLineProps {
 
 /** Counts down to the time when the server may delete old entries, with Undo. */
 export function UndoLine({ atMs, onUndo, onOver }: UndoLineProps) {
-  const [left, setLeft] = useState(LOG_LIFETIME_UNDO_SECONDS);
+  const [secondsLeft, setSecondsLeft] = useState(LOG_LIFETIME_UNDO_SECONDS);
   const over = useRef(onOver);
   over.current = onOver;
   useEffect(() => {
     const timer = setInterval(() => {
       const seconds = LOG_LIFETIME_UNDO_SECONDS - Math.floor((Date.now() - atMs) / 1000);
       if (seconds <= 0) over.current();
-      else setLeft(seconds);
+      else setSecondsLeft(seconds);
     }, 1000);
     return () => clearInterval(timer);
   }, [atMs]);
@@ -292,10 +292,10 @@ export function UndoLine({ atMs, onUndo, onOver }: UndoLineProps) {
           _n(
             'Older entries are deleted in %d second.',
             'Older entries are deleted in %d seconds.',
-            left,
+            secondsLeft,
             'security-optimizer',
           ),
-          left,
+          secondsLeft,
         )}
       </span>
       <button type="button" className="so-link" onClick={onUndo}>

@@ -131,7 +131,7 @@ export interface TrafficChartProps {
 }
 
 /** Maximum number of labels that do not overlap. */
-const MOST_LABELS = 12;
+const MAX_LABELS = 12;
 /** Up to this many days are labelled with weekdays, which fit at every width. */
 const WEEK = 7;
 
@@ -151,7 +151,7 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
   const top = scale[0] ?? 1;
   const part = (value: number): CSSProperties => ({ height: `${(value / top) * 100}%` });
   const now = siteNow(zone, Date.now());
-  const stride = Math.ceil(bars.length / MOST_LABELS);
+  const stride = Math.ceil(bars.length / MAX_LABELS);
   const isWeek = step === 'day' && bars.length <= WEEK;
 
   const hourText = (minutes: number): string => texts.time(timeOfDay(minutes));
@@ -176,16 +176,16 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
   function onKeyDown(event: KeyboardEvent): void {
     const forward = document.documentElement.dir === 'rtl' ? -1 : 1;
     const last = bars.length - 1;
-    const places: Readonly<Record<string, number>> = {
+    const indices: Readonly<Record<string, number>> = {
       ArrowRight: current + forward,
       ArrowLeft: current - forward,
       Home: 0,
       End: last,
     };
-    const place = places[event.key];
-    if (place === undefined) return;
+    const index = indices[event.key];
+    if (index === undefined) return;
     event.preventDefault();
-    const next = Math.min(Math.max(place, 0), last);
+    const next = Math.min(Math.max(index, 0), last);
     setAt(next);
     group.current?.querySelectorAll('button')[next]?.focus();
   }
@@ -210,10 +210,10 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
         }
         onKeyDown={onChoose && onKeyDown}
       >
-        {bars.map((bar, place) => {
-          const look = {
-            className: classes('so-bar', (place === shown || bar.from === marked) && 'is-on'),
-            onMouseEnter: () => setShown(place),
+        {bars.map((bar, index) => {
+          const barProps = {
+            className: classes('so-bar', (index === shown || bar.from === marked) && 'is-on'),
+            onMouseEnter: () => setShown(index),
             onMouseLeave: () => setShown(null),
           };
           const parts = (
@@ -223,8 +223,8 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
                 {bar.bots > 0 ? <i className="so-key--bot" style={part(bar.bots)} /> : null}
                 {bar.humans > 0 ? <i className="so-key--human" style={part(bar.humans)} /> : null}
               </span>
-              {place === shown ? (
-                <span className={classes('so-tip so-num', getEdgeClass(place, bars.length))}>
+              {index === shown ? (
+                <span className={classes('so-tip so-num', getEdgeClass(index, bars.length))}>
                   <b>{longText(bar)}</b>
                   <span>
                     {__('Humans', 'security-optimizer')} <em>{number(bar.humans)}</em>
@@ -241,7 +241,7 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
           );
           if (onChoose === undefined) {
             return (
-              <div key={bar.from} {...look}>
+              <div key={bar.from} {...barProps}>
                 {parts}
               </div>
             );
@@ -250,9 +250,9 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
             <button
               key={bar.from}
               type="button"
-              {...look}
+              {...barProps}
               aria-pressed={marked === undefined ? undefined : bar.from === marked}
-              tabIndex={place === current ? 0 : -1}
+              tabIndex={index === current ? 0 : -1}
               aria-label={sprintf(
                 /* translators: 1: a day or hour, 2: visits by humans, 3: visits by bots, 4: refused visits */
                 __('%1$s: %2$s humans, %3$s bots, %4$s blocked. Show only this time.', 'security-optimizer'),
@@ -263,8 +263,8 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
               )}
               onClick={() => onChoose(bar)}
               onFocus={() => {
-                setAt(place);
-                setShown(place);
+                setAt(index);
+                setShown(index);
               }}
               onBlur={() => setShown(null)}
             >
@@ -274,9 +274,9 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
         })}
       </BarGroup>
       <ol className="so-chart__days" aria-hidden="true">
-        {bars.map((bar, place) => (
+        {bars.map((bar, index) => (
           // Count from the end, so that the last bar always has a label.
-          <li key={bar.from} className={isWeek ? undefined : labelClass(bars.length - 1 - place, stride)}>
+          <li key={bar.from} className={isWeek ? undefined : labelClass(bars.length - 1 - index, stride)}>
             {shortText(bar)}
           </li>
         ))}
@@ -311,19 +311,19 @@ function BarGroup({ groupRef, label, onKeyDown, children }: BarGroupProps) {
 }
 
 /** Aligns the tooltips of the outer bars inwards. */
-function getEdgeClass(place: number, count: number): string | null {
+function getEdgeClass(index: number, count: number): string | null {
   // On a phone a tooltip at the centre of an outer bar would extend beyond the card.
   const edge = count <= WEEK ? count / 6 : count / 3;
-  if (place < edge) return 'so-tip--start';
-  return place >= count - edge ? 'so-tip--end' : null;
+  if (index < edge) return 'so-tip--start';
+  return index >= count - edge ? 'so-tip--end' : null;
 }
 
 /** Classes for labels that are always hidden, hidden on narrow screens, and on the narrowest. */
 function labelClass(fromEnd: number, stride: number): string | undefined {
   if (fromEnd % stride !== 0) return 'is-hidden';
-  const place = fromEnd / stride;
-  if (place % 2 === 1) return 'is-second';
-  return place % 4 === 2 ? 'is-third' : undefined;
+  const index = fromEnd / stride;
+  if (index % 2 === 1) return 'is-second';
+  return index % 4 === 2 ? 'is-third' : undefined;
 }
 
 interface TrafficTableProps {
@@ -370,9 +370,9 @@ const ROUND = [1, 2, 4, 5, 10];
  * @param max the highest value to show, an integer
  */
 export function getScale(max: number): readonly number[] {
-  const least = Math.max(1, Math.ceil(max / LINES));
-  const power = 10 ** Math.floor(Math.log10(least));
-  const step = (ROUND.find((round) => round * power >= least) ?? 10) * power;
+  const minStep = Math.max(1, Math.ceil(max / LINES));
+  const power = 10 ** Math.floor(Math.log10(minStep));
+  const step = (ROUND.find((round) => round * power >= minStep) ?? 10) * power;
   return Array.from({ length: LINES + 1 }, (_, line) => (LINES - line) * step);
 }
 

@@ -102,7 +102,7 @@ describe('the list of unknown visitors', () => {
   });
 
   it('loads more rows at the end, focuses the first new row, and ends with the last page', async () => {
-    site.log.unknown = Array.from({ length: 5 }, (_, place) => visit(100 - place));
+    site.log.unknown = Array.from({ length: 5 }, (_, index) => visit(100 - index));
     site.log.pageRows = 3;
     await openLog(site);
     await tableTexts(TABLE);
@@ -115,7 +115,7 @@ describe('the list of unknown visitors', () => {
   });
 
   it('keeps the rows and shows an error if more could not be loaded', async () => {
-    site.log.unknown = Array.from({ length: 5 }, (_, place) => visit(100 - place));
+    site.log.unknown = Array.from({ length: 5 }, (_, index) => visit(100 - index));
     site.log.pageRows = 3;
     await openLog(site);
     await tableTexts(TABLE);
@@ -129,7 +129,7 @@ describe('the list of unknown visitors', () => {
   });
 
   it('keeps the rows if reloading fails, and does not mention further pages', async () => {
-    site.log.unknown = Array.from({ length: 5 }, (_, place) => visit(100 - place));
+    site.log.unknown = Array.from({ length: 5 }, (_, index) => visit(100 - index));
     site.log.pageRows = 3;
     await openLog(site);
     await tableTexts(TABLE);
@@ -170,8 +170,8 @@ describe('the list of unknown visitors', () => {
     await waitFor(() => expect(site.calls('/activity-unknown')).toHaveLength(1));
     await userEvent.click(await screen.findByRole('tab', { name: 'Log Settings' }));
     await screen.findByRole('switch', { name: 'Activity log' });
-    const asked = fetched.mock.calls.find(([url]) => String(url).endsWith('/activity-unknown'));
-    expect(asked?.[1]?.signal?.aborted).toBe(true);
+    const call = fetched.mock.calls.find(([url]) => String(url).endsWith('/activity-unknown'));
+    expect(call?.[1]?.signal?.aborted).toBe(true);
     held.open();
     expect(toastTexts()).toEqual([]);
   });

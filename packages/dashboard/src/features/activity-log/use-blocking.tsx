@@ -28,7 +28,7 @@ export interface Blocking {
 }
 
 /** The response to a request to block or unblock. */
-interface BlockAnswer {
+interface BlockResponse {
   readonly visitor_id?: number;
   readonly current?: CurrentBlock | null;
   readonly done?: readonly { readonly visitor_id: number; readonly current: CurrentBlock | null }[];
@@ -63,9 +63,9 @@ export function useBlocking(onChanged?: () => void): Blocking {
   }
 
   /** Records the blocks in a response for all of its visitors. @returns end of the block of the first one */
-  function note(target: BlockTarget, answer: BlockAnswer, assumed: CurrentBlock | null): CurrentBlock | null {
-    const done = answer.done?.map((item) => ({ ...item, name: toName(target, item.visitor_id) }));
-    const all = done ?? [{ name: target.name, current: answer.current }];
+  function note(target: BlockTarget, response: BlockResponse, assumed: CurrentBlock | null): CurrentBlock | null {
+    const done = response.done?.map((item) => ({ ...item, name: toName(target, item.visitor_id) }));
+    const all = done ?? [{ name: target.name, current: response.current }];
     for (const { name, current } of all) {
       const block = current === undefined ? assumed && { ...assumed, range: name } : current;
       const range = block?.range || (target.block?.range ?? '') || name;
@@ -80,15 +80,15 @@ export function useBlocking(onChanged?: () => void): Blocking {
   async function block(target: BlockTarget, terms: BlockTerms, row: Element | null = null) {
     const { duration, note: remark } = terms;
     try {
-      const answer = (await runQuietly<BlockAnswer>(toBlockRequest(target, terms))) ?? {};
+      const response = (await runQuietly<BlockResponse>(toBlockRequest(target, terms))) ?? {};
       const until = duration === 0 ? null : Math.floor(Date.now() / 1000) + duration;
       const assumed = { by: 'owner' as const, by_login: '', until, note: remark, range: target.name };
-      const current = note(target, answer, assumed);
-      const refused = answer.refused?.length ?? 0;
-      if (answer.done?.length !== 0) {
-        const undone = { ...target, visitorId: answer.visitor_id ?? target.visitorId, block: current };
+      const current = note(target, response, assumed);
+      const refused = response.refused?.length ?? 0;
+      if (response.done?.length !== 0) {
+        const undone = { ...target, visitorId: response.visitor_id ?? target.visitorId, block: current };
         const several = target.several?.filter(({ visitorId }) =>
-          answer.done?.some((item) => item.visitor_id === visitorId),
+          response.done?.some((item) => item.visitor_id === visitorId),
         );
         notices.show(
           undoNotice({
@@ -112,7 +112,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
             'security-optimizer',
           ),
           refused,
-          answer.refused?.[0]?.reason ?? '',
+          response.refused?.[0]?.reason ?? '',
         );
         notices.show({ type: 'warning', text, autoClose: false });
       }
@@ -137,16 +137,16 @@ export function useBlocking(onChanged?: () => void): Blocking {
 
   /** Reverts a block, with the request's own notices. @param before the previous block */
   async function lift(target: BlockTarget, before: CurrentBlock | null): Promise<void> {
-    const answer = await run<BlockAnswer>(toUnblockRequest(target)).catch(ignoreFailure);
-    if (answer !== undefined) note({ ...target, block: target.block }, answer ?? {}, before);
+    const response = await run<BlockResponse>(toUnblockRequest(target)).catch(ignoreFailure);
+    if (response !== undefined) note({ ...target, block: target.block }, response ?? {}, before);
   }
 
   async function unblock(target: BlockTarget, row: Element | null = null) {
     const { block: held } = target;
     try {
       const found = await withVisitor(target);
-      const answer = (await runQuietly<BlockAnswer>(toUnblockRequest(found))) ?? {};
-      const left = note(target, answer, null);
+      const response = (await runQuietly<BlockResponse>(toUnblockRequest(found))) ?? {};
+      const left = note(target, response, null);
       if (left !== null && held !== null && left.range !== held.range) {
         const text = sprintf(
           /* translators: %s: a network of addresses */

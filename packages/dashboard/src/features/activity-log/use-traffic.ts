@@ -23,8 +23,8 @@ export function useTraffic({ from, to }: TrafficPeriod): Traffic | null | undefi
   const { data, isError } = useQuery({
     queryKey: [TRAFFIC_KEY, from ?? null, to ?? null],
     queryFn: async ({ signal }) => {
-      const answer = await api.call<unknown>({ suffix: '/activity-traffic', body: { from, to }, signal });
-      return readTraffic(answer.data);
+      const response = await api.call<unknown>({ suffix: '/activity-traffic', body: { from, to }, signal });
+      return readTraffic(response.data);
     },
     staleTime: 60_000,
     // Keep the previous chart while a new period loads.

@@ -132,14 +132,14 @@ describe('the recipients of the weekly report', () => {
   });
 
   it('keep the typed text if the server refuses it, with its message at the field', async () => {
-    const answer = {
+    const response = {
       data: null,
       code: 'invalid_input',
       message: 'Check it.',
       status: 400,
       fields: { 2: 'Invalid email address.' },
     };
-    site.replies.set('/notification-emails', () => ({ status: 400, body: answer }));
+    site.replies.set('/notification-emails', () => ({ status: 400, body: response }));
     await open();
     await userEvent.type(await field(), 'a@example.com ');
     await create();

@@ -117,8 +117,8 @@ export default function WeeklyTab({ options, onOpenSettings }: WeeklyTabProps) {
  * @param count number of rows; null while a dialog is open
  * @returns a function to call with the index of the deleted row
  */
-function useFocusAfterDelete(card: RefObject<HTMLElement | null>, count: number | null): (place: number) => void {
-  const deleted = useRef<{ readonly place: number; readonly before: number } | null>(null);
+function useFocusAfterDelete(card: RefObject<HTMLElement | null>, count: number | null): (index: number) => void {
+  const deleted = useRef<{ readonly index: number; readonly before: number } | null>(null);
   const known = useRef(0);
   known.current = count ?? known.current;
 
@@ -128,12 +128,12 @@ function useFocusAfterDelete(card: RefObject<HTMLElement | null>, count: number 
     deleted.current = null;
     restoreFocus(() => {
       const buttons = card.current?.querySelectorAll('.so-c-actions button:last-child') ?? [];
-      return buttons[Math.min(current.place, buttons.length - 1)] ?? card.current?.querySelector('input');
+      return buttons[Math.min(current.index, buttons.length - 1)] ?? card.current?.querySelector('input');
     });
   }, [card, count]);
 
-  return (place) => {
-    deleted.current = { place, before: known.current };
+  return (index) => {
+    deleted.current = { index, before: known.current };
   };
 }
 

@@ -8,9 +8,9 @@ const dialogs = { consent: () => import('./consent-dialog.js') };
 /** Opens the consent dialog on any page while a consent is missing, once per page view. */
 export function ConsentPrompt() {
   const { config } = useServices();
-  const [asks, setAsks] = useState(config.consent);
+  const [questions, setQuestions] = useState(config.consent);
   const { Current, open, closed } = useDialogs<'consent', ConsentDialogProps>(dialogs);
-  const isDue = asks.showDataField || asks.showEmailField;
+  const isDue = questions.showDataField || questions.showEmailField;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: it opens once, with the page
   useEffect(() => {
@@ -20,9 +20,9 @@ export function ConsentPrompt() {
   if (Current === null) return null;
   return (
     <Current
-      {...asks}
+      {...questions}
       onClosed={() => {
-        setAsks({ showDataField: false, showEmailField: false });
+        setQuestions({ showDataField: false, showEmailField: false });
         closed();
       }}
     />

@@ -56,7 +56,7 @@ export default function AwayDialog({ options, store, reload, onClosed }: LoginDi
   const texts = useDateTexts();
   const isOn = state.schedule.type !== 'off';
 
-  const [asking, setAsking] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
 
   function send(schedule: object): void {
     saving.save<unknown>({
@@ -68,7 +68,7 @@ export default function AwayDialog({ options, store, reload, onClosed }: LoginDi
       },
       onFailure: ({ code, fields }) => {
         // The closed hours may have started since the dialog was opened.
-        if (code === 'away_starts_at_once') setAsking(true);
+        if (code === 'away_starts_at_once') setIsConfirming(true);
         errors.showServerErrors(fields);
       },
       onUnclear: reload,
@@ -78,7 +78,7 @@ export default function AwayDialog({ options, store, reload, onClosed }: LoginDi
   function submit(): void {
     if (!errors.check()) return;
     const { day, minutes } = siteNow(state.timezone, Date.now());
-    if (startsRightAway(form, toWeekday(day), { day, minutes })) setAsking(true);
+    if (startsRightAway(form, toWeekday(day), { day, minutes })) setIsConfirming(true);
     else send(toSchedule(form));
   }
 
@@ -143,12 +143,12 @@ export default function AwayDialog({ options, store, reload, onClosed }: LoginDi
         {form.type === 'weekly' ? <AwayWeekly {...fields} texts={texts} /> : null}
         {form.type === 'daily' ? <AwayDaily {...fields} texts={texts} /> : null}
       </div>
-      {asking ? (
+      {isConfirming ? (
         <ConfirmDialog
           title={__('Close the admin area now?', 'security-optimizer')}
           confirmText={__('Turn on now', 'security-optimizer')}
           cancelText={__('Go back', 'security-optimizer')}
-          onClosed={() => setAsking(false)}
+          onClosed={() => setIsConfirming(false)}
           onConfirm={() => send({ ...toSchedule(form), confirm: true })}
         >
           <p>

@@ -30,15 +30,15 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
   const saving = useSave();
   const closing = useClosing(onClosed);
   /** The question before the list is saved. */
-  const [asking, setAsking] = useState<'own' | 'everybody' | null>(null);
+  const [confirming, setConfirming] = useState<'own' | 'everybody' | null>(null);
   const id = useId();
   const own = options.your_address ?? '';
   const isShutOut = excludesAddress(own, list.rows);
 
   function submit(): void {
     if (!errors.check()) return;
-    if (isShutOut) setAsking('own');
-    else if (getRanges(list.rows).some(isEverybody)) setAsking('everybody');
+    if (isShutOut) setConfirming('own');
+    else if (getRanges(list.rows).some(isEverybody)) setConfirming('everybody');
     else send(false);
   }
 
@@ -55,11 +55,11 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
       onUnclear: reload,
       onFailure: ({ code, fields }) => {
         // The owner's address may have changed since the page was opened; the server checks the current one.
-        if (code === 'would_shut_you_out') setAsking('own');
-        if (code === 'means_everybody') setAsking('everybody');
+        if (code === 'would_shut_you_out') setConfirming('own');
+        if (code === 'means_everybody') setConfirming('everybody');
         // The server identifies rows by their index in the request.
         errors.showServerErrors(
-          Object.fromEntries(Object.entries(fields).map(([place, text]) => [rows[Number(place)]?.key ?? place, text])),
+          Object.fromEntries(Object.entries(fields).map(([index, text]) => [rows[Number(index)]?.key ?? index, text])),
         );
       },
     });
@@ -81,7 +81,7 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
         <Note
           kind="warn"
           action={
-            <Button small onClick={() => list.put(own)}>
+            <Button small onClick={() => list.addAddress(own)}>
               {/* translators: %s: an IP address */}
               {sprintf(__('Add %s', 'security-optimizer'), own)}
             </Button>
@@ -108,29 +108,29 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
           {__('Add another', 'security-optimizer')}
         </Button>
         {!isShutOut && own !== '' && getFilledRows(list.rows).length === 0 ? (
-          <Button kind="quiet" onClick={() => list.put(own)}>
+          <Button kind="quiet" onClick={() => list.addAddress(own)}>
             {/* translators: %s: an IP address */}
             {sprintf(__('Add %s, your own address', 'security-optimizer'), own)}
           </Button>
         ) : null}
       </div>
-      {asking === 'everybody' ? (
+      {confirming === 'everybody' ? (
         <ConfirmDialog
           title={__('Let everybody try?', 'security-optimizer')}
           confirmText={__('Save', 'security-optimizer')}
           cancelText={__('Go back', 'security-optimizer')}
-          onClosed={() => setAsking(null)}
+          onClosed={() => setConfirming(null)}
           onConfirm={() => send(true)}
         >
           <p>{__('A range in this list means everybody, so the list keeps nobody out.', 'security-optimizer')}</p>
         </ConfirmDialog>
       ) : null}
-      {asking === 'own' ? (
+      {confirming === 'own' ? (
         <ConfirmDialog
           title={__('Shut yourself out?', 'security-optimizer')}
           confirmText={__('Save and shut me out', 'security-optimizer')}
           cancelText={__('Go back', 'security-optimizer')}
-          onClosed={() => setAsking(null)}
+          onClosed={() => setConfirming(null)}
           onConfirm={() => send(true)}
         >
           <p>
@@ -229,7 +229,7 @@ export interface AccessRows {
   /** Adds an empty row. */
   readonly add: () => void;
   /** Adds an address to the first empty row, or as a new row. */
-  readonly put: (address: string) => void;
+  readonly addAddress: (address: string) => void;
   /** Removes a row. The last one is cleared instead. */
   readonly remove: (key: string) => void;
 }
@@ -240,14 +240,14 @@ export function useAccessRows(stored: readonly string[]): AccessRows {
   const newRow = (text: string): AccessRow => ({ key: `row-${nextKey.current++}`, text });
   const [first] = useState(() => (stored.length > 0 ? stored : ['']).map(newRow));
   const [rows, setRows] = useState<readonly AccessRow[]>(first);
-  const [gone, setGone] = useState<readonly { readonly row: AccessRow; readonly place: number }[]>([]);
+  const [removed, setRemoved] = useState<readonly { readonly row: AccessRow; readonly index: number }[]>([]);
   const [focus, setFocus] = useState<{ readonly key: string } | null>(null);
 
   useEffect(() => {
-    if (gone.length === 0) return;
-    const timer = setTimeout(() => setGone([]), ROW_ANIMATION_MS);
+    if (removed.length === 0) return;
+    const timer = setTimeout(() => setRemoved([]), ROW_ANIMATION_MS);
     return () => clearTimeout(timer);
-  }, [gone]);
+  }, [removed]);
 
   function edit(key: string, text: string): void {
     setRows((before) => before.map((row) => (row.key === key ? { key, text } : row)));
@@ -260,22 +260,22 @@ export function useAccessRows(stored: readonly string[]): AccessRows {
   }
 
   function remove(key: string): void {
-    const place = rows.findIndex((row) => row.key === key);
-    const row = rows[place];
+    const index = rows.findIndex((row) => row.key === key);
+    const row = rows[index];
     if (row === undefined) return;
     if (rows.length === 1) {
       edit(key, '');
       setFocus({ key });
       return;
     }
-    const left = rows.filter((item) => item.key !== key);
-    setRows(left);
-    setGone([...gone, { row, place }]);
-    setFocus({ key: left[Math.min(place, left.length - 1)]?.key ?? '' });
+    const remaining = rows.filter((item) => item.key !== key);
+    setRows(remaining);
+    setRemoved([...removed, { row, index }]);
+    setFocus({ key: remaining[Math.min(index, remaining.length - 1)]?.key ?? '' });
   }
 
   const drawn = rows.map((row) => ({ ...row, leaving: false }));
-  for (const { row, place } of gone) drawn.splice(place, 0, { ...row, leaving: true });
+  for (const { row, index } of removed) drawn.splice(index, 0, { ...row, leaving: true });
   const texts = (list: readonly AccessRow[]): string => JSON.stringify(list.map(({ text }) => text).filter(Boolean));
   return {
     rows,
@@ -284,7 +284,7 @@ export function useAccessRows(stored: readonly string[]): AccessRows {
     changed: texts(rows) !== texts(first),
     edit,
     add: () => append(''),
-    put(address) {
+    addAddress(address) {
       const empty = rows.find(({ text }) => text.trim() === '');
       if (empty === undefined) append(address);
       else {

@@ -210,7 +210,7 @@ describe('Change Common Usernames', () => {
     ['Keeper', 'keeper', ['Username keeper already typed.']],
     ['EDITOR-1', 'keeper', ['Username EDITOR-1 already exists.']],
     ['Administrator', 'keeper', ['Username Administrator is not allowed.']],
-  ])('refuses %j beside %j', async (first, second, expected) => {
+  ])('refuses %j together with %j', async (first, second, expected) => {
     const dialog = await openRename();
     if (first !== '') await userEvent.type(within(dialog).getByLabelText('New username for admin'), first);
     await userEvent.type(within(dialog).getByLabelText('New username for user1'), `${second}{Enter}`);

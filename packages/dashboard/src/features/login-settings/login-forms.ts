@@ -84,10 +84,10 @@ export function suggestLoginPath(): string {
  * Errors of new usernames by user ID (specification section 5). Usernames are case-insensitive.
  *
  * @param names user IDs and new names, in the order of the form
- * @param taken existing usernames
+ * @param existing existing usernames
  */
-export function getRenameErrors(names: readonly (readonly [string, string])[], taken: readonly string[]): Messages {
-  const takenNames = new Set(taken.map((name) => name.toLowerCase()));
+export function getRenameErrors(names: readonly (readonly [string, string])[], existing: readonly string[]): Messages {
+  const takenNames = new Set(existing.map((name) => name.toLowerCase()));
   const typed = new Set<string>();
   const errors: Record<string, string> = {};
   for (const [id, value] of names) {
@@ -99,7 +99,7 @@ export function getRenameErrors(names: readonly (readonly [string, string])[], t
   return errors;
 }
 
-function getUsernameError(name: string, typed: ReadonlySet<string>, taken: ReadonlySet<string>): string | null {
+function getUsernameError(name: string, typed: ReadonlySet<string>, existing: ReadonlySet<string>): string | null {
   const key = name.toLowerCase();
   if (name === '') return translate(messages.required);
   if (!USERNAME_PATTERN.test(name) || name.length > USERNAME_MAX) return translate(messages.invalidFormat);
@@ -108,5 +108,5 @@ function getUsernameError(name: string, typed: ReadonlySet<string>, taken: Reado
   if ((DISALLOWED_USERNAMES as readonly string[]).includes(key)) {
     return translateNamed(loginMessages.usernameNotAllowed, name);
   }
-  return taken.has(key) ? translateNamed(loginMessages.usernameExists, name) : null;
+  return existing.has(key) ? translateNamed(loginMessages.usernameExists, name) : null;
 }

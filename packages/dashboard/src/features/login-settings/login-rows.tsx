@@ -170,8 +170,8 @@ function TwoFactorHelp({ stored, onOpen }: Pick<LoginRowsProps, 'stored' | 'onOp
 
 /** Name of a role: translated for roles of WordPress, as stored for those of plugins. */
 export function roleName({ role, name }: LoginOptions['two_factor_roles'][number]): string {
-  const said = formatRole(role, translate);
-  return said === role ? name : said;
+  const translated = formatRole(role, translate);
+  return translated === role ? name : translated;
 }
 
 function UsernamesHelp({ matches, onRename }: { readonly matches: number; readonly onRename: () => void }) {

@@ -250,8 +250,8 @@ const people = (
 ): NonNullable<typeof site.login.two_factor_users> => ({
   total: users.length,
   set_up: users.filter(([, , set_up]) => set_up === 1).length,
-  users: users.map(([user_login, role, set_up, sessions], place) => ({
-    ...{ ID: place + 1, user_login, role, set_up, sessions, you: place === 0 ? 1 : 0 },
+  users: users.map(([user_login, role, set_up, sessions], index) => ({
+    ...{ ID: index + 1, user_login, role, set_up, sessions, you: index === 0 ? 1 : 0 },
   })),
 });
 const team = () =>

@@ -15,16 +15,16 @@ type User = NonNullable<LoginOptions['two_factor_users']>['users'][number];
 export default function TwoFactorDialog({ options, store, reload, onClosed }: LoginDialogProps) {
   const { navigate, config } = useServices();
   const { total, users } = options.two_factor_users ?? { total: 0, users: [] };
-  const [tells, setTells] = useState(true);
+  const [sendsReminder, setSendsReminder] = useState(true);
   const reminding = useSave();
   const saving = useSave();
   const closing = useClosing(onClosed);
   const loggedOut = users.filter(isLoggedOut).length;
   const you = users.find((user) => user.you === 1);
-  const untold = users.filter(({ set_up, you }) => set_up === 0 && you === 0).length;
+  const reminded = users.filter(({ set_up, you }) => set_up === 0 && you === 0).length;
 
   function submit(): void {
-    if (untold === 0 || !tells) turnOn();
+    if (reminded === 0 || !sendsReminder) turnOn();
     // The mail is sent before their sessions end, because unsaved work is lost then.
     else
       reminding.save({
@@ -123,9 +123,9 @@ export default function TwoFactorDialog({ options, store, reload, onClosed }: Lo
           </p>
         </Note>
       )}
-      {untold === 0 ? null : (
+      {reminded === 0 ? null : (
         <label className="so-check">
-          <input type="checkbox" checked={tells} onChange={({ target }) => setTells(target.checked)} />
+          <input type="checkbox" checked={sendsReminder} onChange={({ target }) => setSendsReminder(target.checked)} />
           <span>
             <b>{__('Tell them by mail first', 'security-optimizer')}</b>
             <small>
@@ -134,10 +134,10 @@ export default function TwoFactorDialog({ options, store, reload, onClosed }: Lo
                 _n(
                   'A short how-to goes to %d person.',
                   'A short how-to goes to the other %d.',
-                  untold,
+                  reminded,
                   'security-optimizer',
                 ),
-                untold,
+                reminded,
               )}
             </small>
           </span>

@@ -83,9 +83,9 @@ function Result({ known, store, disabled, onJob }: ResultProps) {
   useEffect(() => {
     if (running === null || disabled) return;
     const refresh = async () => {
-      const answer = await api.call<unknown>(checkupSource.call).catch(ignoreFailure);
-      if (answer !== undefined) store(checkupSource.read(answer.data));
-      setRefreshes({ failed: answer === undefined });
+      const response = await api.call<unknown>(checkupSource.call).catch(ignoreFailure);
+      if (response !== undefined) store(checkupSource.read(response.data));
+      setRefreshes({ failed: response === undefined });
     };
     const timer = setTimeout(() => void refresh(), refreshes.failed ? POLL_AFTER_FAILURE_MS : POLL_MS);
     return () => clearTimeout(timer);
@@ -96,12 +96,12 @@ function Result({ known, store, disabled, onJob }: ResultProps) {
     setPending(name);
     run<unknown>({ name, call: { suffix, body }, onSuccess, onComplete: () => setPending(null) }).catch(ignoreFailure);
   }
-  const storeAnswer = (data: unknown) => store(checkupSource.read(data));
-  const look = () => send('runCheckup', '/run-checkup', {}, storeAnswer);
+  const storeResponse = (data: unknown) => store(checkupSource.read(data));
+  const runCheckup = () => send('runCheckup', '/run-checkup', {}, storeResponse);
 
   function keep(key: string, title: string, value: 0 | 1): void {
     send(`keep:${key}`, '/keep-finding', { key, keep: value }, (data) => {
-      storeAnswer(data);
+      storeResponse(data);
       if (value === 1) {
         notices.show({
           ...undoNotice({
@@ -122,7 +122,7 @@ function Result({ known, store, disabled, onJob }: ResultProps) {
     run<unknown>({
       name: 'keepFinding',
       call: { suffix: '/keep-finding', body: { key, keep: 0 } },
-      onSuccess: storeAnswer,
+      onSuccess: storeResponse,
     }).catch(ignoreFailure);
   }
 
@@ -138,7 +138,7 @@ function Result({ known, store, disabled, onJob }: ResultProps) {
   return (
     <>
       <div className="so-card">
-        <Verdict known={known} disabled={disabled} starting={pending === 'runCheckup'} onLook={look} />
+        <Verdict known={known} disabled={disabled} starting={pending === 'runCheckup'} onLook={runCheckup} />
         {known.error === '' ? null : (
           <div className="so-card__body so-card__sep">
             <ErrorText>{known.error}</ErrorText>
@@ -157,7 +157,7 @@ function Result({ known, store, disabled, onJob }: ResultProps) {
         {latest?.checks
           .filter(({ ran }) => ran === 0)
           .map((outcome) => (
-            <MissingCheckRow key={outcome.check} outcome={outcome} disabled={locked} onRetry={look} />
+            <MissingCheckRow key={outcome.check} outcome={outcome} disabled={locked} onRetry={runCheckup} />
           ))}
         {latest === null ? null : (
           <>
@@ -214,8 +214,8 @@ export function Verdict({ known: { running, latest }, disabled, starting, onLook
             {latest === null || isRunning ? null : <span>{moment(latest.at)}</span>}
             <span className="so-meter">
               <span className="so-meter__bar" aria-hidden="true">
-                {CHECKS.slice(0, total).map((check, place) => (
-                  <i key={check} className={place < done ? 'is-on' : isRunning ? undefined : 'is-gap'} />
+                {CHECKS.slice(0, total).map((check, index) => (
+                  <i key={check} className={index < done ? 'is-on' : isRunning ? undefined : 'is-gap'} />
                 ))}
               </span>
               {label}

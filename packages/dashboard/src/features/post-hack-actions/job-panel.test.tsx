@@ -58,9 +58,9 @@ describe('a running action', () => {
     expect((await findRow('form')).textContent).toContain('1 file that is not part of it was removed');
     expect((await findRow('shop')).textContent).toContain('Skipped. Not a free plugin.');
     expect(screen.getByText('1 plugin has a clean copy.')).toBeDefined();
-    const looks = site.calls('/post-hack-jobs').length;
+    const polls = site.calls('/post-hack-jobs').length;
     await new Promise((resolve) => setTimeout(resolve, 1300));
-    expect(site.calls('/post-hack-jobs')).toHaveLength(looks);
+    expect(site.calls('/post-hack-jobs')).toHaveLength(polls);
   });
 
   it('continues a running job after a reload, and after a short failure of guard', async () => {
@@ -133,7 +133,7 @@ describe('a running action', () => {
     [['unchecked'], 'Nothing was reinstalled'],
     [['skipped'], 'There was nothing to reinstall'],
   ] as const)('has for a result with %s the title “%s”', async (states, title) => {
-    const items = states.map((state, place) => sampleItem(`plugin-${place}`, { state }));
+    const items = states.map((state, index) => sampleItem(`plugin-${index}`, { state }));
     site.jobs = [sampleJob({ state: 'done', ended: 1_795_255_260, items, total: items.length, done: items.length })];
     await openPostHack(site);
     await findButton('Reinstall all');

@@ -111,9 +111,9 @@ describe('Post-hack Actions', () => {
     expect(screen.queryByText(/of 1,023 users done/)).toBeNull();
     expect(screen.queryByRole('progressbar')).toBeNull();
     expect(((await findButton('Log out all users')) as HTMLButtonElement).disabled).toBe(true);
-    const looks = site.calls('/post-hack-jobs').length;
+    const polls = site.calls('/post-hack-jobs').length;
     await new Promise((resolve) => setTimeout(resolve, 1300));
-    expect(site.calls('/post-hack-jobs')).toHaveLength(looks);
+    expect(site.calls('/post-hack-jobs')).toHaveLength(polls);
   });
 
   it('keeps the owner’s session on request when all others are logged out', async () => {
@@ -143,10 +143,10 @@ describe('Post-hack Actions', () => {
     expect((await within(dialog).findByRole('alert')).textContent).toBe(
       'We couldn’t start this. Sorry, you are not allowed to do that.',
     );
-    const looks = site.calls('/post-hack-jobs').length;
+    const polls = site.calls('/post-hack-jobs').length;
     site.replies.set('/logout-users', () => null);
     await userEvent.click(within(dialog).getByRole('button', { name: 'Log out all users' }));
-    await waitFor(() => expect(site.calls('/post-hack-jobs').length).toBe(looks + 1));
+    await waitFor(() => expect(site.calls('/post-hack-jobs').length).toBe(polls + 1));
   });
 
   it('handles a response of another shape like an empty one', async () => {

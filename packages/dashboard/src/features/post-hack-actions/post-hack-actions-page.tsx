@@ -85,7 +85,7 @@ export interface ActionsProps {
 /** The three actions in recommended order. */
 export function Actions({ page }: ActionsProps) {
   const { run, config } = useServices();
-  const [asking, setAsking] = useState<JobKind | null>(null);
+  const [confirming, setConfirming] = useState<JobKind | null>(null);
   const dialog = useDialogs<'action', ActionDialogProps>(dialogs);
   const [retrying, setRetrying] = useState(false);
   /** The action with which the owner ended this session. */
@@ -103,7 +103,7 @@ export function Actions({ page }: ActionsProps) {
   function began(job: Job | null, loggedOut: boolean): void {
     if (job !== null) page.addJob(job);
     if (!loggedOut) return;
-    setEndedBy(asking);
+    setEndedBy(confirming);
     page.endSession();
   }
 
@@ -131,7 +131,7 @@ export function Actions({ page }: ActionsProps) {
             facts={costs[kind]}
             disabled={page.loggedOut}
             onStart={() => {
-              setAsking(kind);
+              setConfirming(kind);
               dialog.open('action');
             }}
           >
@@ -148,9 +148,9 @@ export function Actions({ page }: ActionsProps) {
         );
       })}
       <Announcer jobs={jobs} />
-      {asking === null || dialog.Current === null ? null : (
+      {confirming === null || dialog.Current === null ? null : (
         <dialog.Current
-          kind={asking}
+          kind={confirming}
           facts={facts}
           onStarted={began}
           onUnclear={page.refresh}

@@ -14,7 +14,7 @@ const POLL_MS = 1000;
 /** Polling interval after a failure, milliseconds. */
 const POLL_AFTER_FAILURE_MS = 5000;
 
-const NOTHING = {};
+const EMPTY = {};
 
 export interface PostHack {
   readonly options: ReturnType<typeof useOptions<object>>;
@@ -39,8 +39,8 @@ export function usePostHack(): PostHack {
   const [refreshes, setRefreshes] = useState(0);
   const [failed, setFailed] = useState(false);
   const { store } = options;
-  const answer = options.state === 'ready' ? options.options : NOTHING;
-  const known = useMemo(() => readPostHack(answer), [answer]);
+  const loaded = options.state === 'ready' ? options.options : EMPTY;
+  const known = useMemo(() => readPostHack(loaded), [loaded]);
   const { jobs } = known;
   const running = jobs.some((job) => job.state === 'running');
 

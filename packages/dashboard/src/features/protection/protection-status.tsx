@@ -81,8 +81,8 @@ export function Ring({ on, total, small = false, state = 'ok' }: RingProps) {
         aria-hidden="true"
         focusable="false"
       >
-        {ringSegments(total, measures).map((path, place) => (
-          <path key={path} className={place < on ? 'so-ring__on' : 'so-ring__off'} d={path} />
+        {ringSegments(total, measures).map((path, index) => (
+          <path key={path} className={index < on ? 'so-ring__on' : 'so-ring__off'} d={path} />
         ))}
       </svg>
       <span className="so-ring__label" aria-hidden="true">
@@ -114,13 +114,13 @@ export function ringSegments(count: number, { size, stroke, gap }: RingSize): st
   const centre = size / 2;
   // Leave one pixel to the edge of the box.
   const radius = centre - stroke / 2 - 1;
-  const whole = (2 * Math.PI) / count;
+  const segmentAngle = (2 * Math.PI) / count;
   const missing = (stroke + gap) / radius;
   const point = (angle: number): string =>
     `${(centre + radius * Math.sin(angle)).toFixed(2)} ${(centre - radius * Math.cos(angle)).toFixed(2)}`;
   return Array.from({ length: count }, (_, index) => {
-    const from = index * whole + missing / 2;
-    const to = (index + 1) * whole - missing / 2;
+    const from = index * segmentAngle + missing / 2;
+    const to = (index + 1) * segmentAngle - missing / 2;
     return `M${point(from)}A${radius} ${radius} 0 0 1 ${point(to)}`;
   });
 }

@@ -60,7 +60,7 @@ export default function ApplyDialog({ security, login, onClosed }: ApplyDialogPr
   const done = steps.filter(({ id }) => apply.results[id]?.state === 'done').length;
   const failed = steps.filter(({ id }) => apply.results[id]?.state === 'failed').length;
   const hasRun = !apply.running && done + failed > 0;
-  const left = steps.filter(({ id }) => apply.results[id] === undefined).map(({ title }) => title);
+  const remaining = steps.filter(({ id }) => apply.results[id] === undefined).map(({ title }) => title);
   const canSetUp = !apply.running && apply.setUpUrl !== null && isSiteUrl(apply.setUpUrl, config.homeUrl);
 
   async function submit(): Promise<void> {
@@ -154,7 +154,7 @@ export default function ApplyDialog({ security, login, onClosed }: ApplyDialogPr
         {hasRun ? (
           <Note kind={failed > 0 ? 'warn' : 'ok'}>
             <p>
-              {outcomeText(done, failed, left)}
+              {outcomeText(done, failed, remaining)}
               {canSetUp ? (
                 <>
                   {' '}
@@ -171,18 +171,18 @@ export default function ApplyDialog({ security, login, onClosed }: ApplyDialogPr
   );
 }
 
-/** @param left titles of the changes that were not ticked */
-function outcomeText(done: number, failed: number, left: readonly string[]): string {
+/** @param remaining titles of the changes that were not ticked */
+function outcomeText(done: number, failed: number, remaining: readonly string[]): string {
   const made = sprintf(
     /* translators: %d: number of changes */
     _n('%d change is made.', '%d changes are made.', done, 'security-optimizer'),
     done,
   );
   const open =
-    left.length === 0
+    remaining.length === 0
       ? ''
       : /* translators: %s: names of options, separated by commas */
-        sprintf(__('Left as it is: %s.', 'security-optimizer'), left.join(', '));
+        sprintf(__('Left as it is: %s.', 'security-optimizer'), remaining.join(', '));
   if (failed === 0) return [made, open].filter(Boolean).join(' ');
   const lost = sprintf(
     /* translators: %d: number of changes */

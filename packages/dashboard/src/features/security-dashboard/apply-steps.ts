@@ -43,18 +43,18 @@ export function useApply({ security, login }: SettingsStores): Apply {
 
   async function make(id: StepId, call: ApiCall): Promise<ApiFailure | null> {
     mark(id, 'running');
-    let said = '';
+    let lastMessage = '';
     try {
       const data = await runQuietly<unknown>({
         name: `update:${id}`,
         call,
         successText: (_data, message) => {
-          said = message;
+          lastMessage = message;
           return '';
         },
       });
       if (id === 'sg2fa') setSetUpUrl(loginOptions.read(data).two_factor_setup_url ?? null);
-      mark(id, 'done', said);
+      mark(id, 'done', lastMessage);
       return null;
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
@@ -64,8 +64,8 @@ export function useApply({ security, login }: SettingsStores): Apply {
   }
 
   async function read<Options extends object>(source: OptionsSource<Options>): Promise<Options | null> {
-    const answer = await api.call<unknown>(source.call).catch(ignoreFailure);
-    const options = answer === undefined ? null : source.read(answer.data);
+    const response = await api.call<unknown>(source.call).catch(ignoreFailure);
+    const options = response === undefined ? null : source.read(response.data);
     return options !== null && Object.keys(options).length > 0 ? options : null;
   }
 
@@ -73,18 +73,18 @@ export function useApply({ security, login }: SettingsStores): Apply {
     setRunning(true);
     for (const [id] of calls) mark(id, 'waiting');
     const failures = new Map<StepId, ApiFailure>();
-    let gone: ApiFailure | null = null;
+    let fatalFailure: ApiFailure | null = null;
     for (const [id, call] of calls) {
-      if (gone !== null) {
-        mark(id, 'failed', failureReason(gone));
+      if (fatalFailure !== null) {
+        mark(id, 'failed', failureReason(fatalFailure));
         continue;
       }
       const failure = await make(id, call);
       if (failure === null) continue;
       failures.set(id, failure);
-      if (failure.kind === 'session_gone') gone = failure;
+      if (failure.kind === 'session_gone') fatalFailure = failure;
     }
-    if (gone === null) {
+    if (fatalFailure === null) {
       const [nowSecurity, nowLogin] = await Promise.all([read(securityOptions), read(loginOptions)]);
       if (nowSecurity !== null) security.store(nowSecurity);
       if (nowLogin !== null) login.store(nowLogin);

@@ -8,11 +8,11 @@ import { useAttackers, withBlocks } from '../activity-log/use-attackers.js';
 import { useBlocking } from '../activity-log/use-blocking.js';
 
 /** The small panel "Who is attacking". @param most maximum number of rows */
-export default function AttackersSection({ most }: { readonly most: number }) {
+export default function AttackersSection({ limit }: { readonly limit: number }) {
   const { config } = useServices();
   const part = useAttackers();
   const blocking = useBlocking();
-  const rows = withBlocks(part, useBlocks()).slice(0, most);
+  const rows = withBlocks(part, useBlocks()).slice(0, limit);
   const { attackers } = part;
   if (attackers === undefined || rows.length === 0) return null;
   return (

@@ -26,8 +26,8 @@ export function HardeningSection(props: HardeningSectionProps) {
     <Section title={__('Security Hardening', 'security-optimizer')} busy={isLoading}>
       <div className="so-cols so-cols--hard">
         {isLoading
-          ? [1, 2].map((place) => (
-              <div key={place} className="so-card so-hard" aria-hidden="true">
+          ? [1, 2].map((index) => (
+              <div key={index} className="so-card so-hard" aria-hidden="true">
                 <span className="so-sk so-sk--tile" />
                 <span className="so-sk so-sk--title" />
                 <span className="so-sk so-sk--help" />

@@ -173,7 +173,7 @@ function NothingLeft({
   );
 }
 
-const MOST_STEPS = 3;
+const MAX_STEPS = 3;
 const toggles: readonly Toggle[] = siteSecurityToggles;
 
 export interface NextStepsProps extends SettingsStores {
@@ -189,7 +189,7 @@ export function NextSteps({ steps, security, login, heading, onApplyAll, onOpen 
   const rows = useToggles(security.store);
   const loginRows = useLoginChanges(login.store);
   const changes = { ...rows.changes, ...loginRows.changes };
-  const shown = steps.slice(0, MOST_STEPS);
+  const shown = steps.slice(0, MAX_STEPS);
 
   function start({ id, needsInput }: Step): void {
     if (id === 'login_url') onOpen('url');

@@ -50,7 +50,7 @@ export const notificationsSource = {
   read: (data: unknown): readonly Notification[] =>
     readItems(notificationSchema, data)
       .filter(({ title }) => title !== '')
-      .map((item, place) => ({ ...item, id: item.id || `notice-${place}` })),
+      .map((item, index) => ({ ...item, id: item.id || `notice-${index}` })),
 };
 
 /** A card for each page with essentials. The count of essentials is optional. */
@@ -60,7 +60,7 @@ export const hardeningSource = {
   read: (data: unknown): readonly HardeningItem[] =>
     readItems(cardSchema, data)
       .filter(({ title }) => title !== '')
-      .map((item, place) => ({ ...item, id: item.id || `card-${place}` })),
+      .map((item, index) => ({ ...item, id: item.id || `card-${index}` })),
 };
 
 /** The provider's e-book, or null if there is none. */

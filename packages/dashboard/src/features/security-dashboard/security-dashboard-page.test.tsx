@@ -303,8 +303,8 @@ describe('Recent Activity', () => {
     [12, '1 Jan'],
   ])('gives each of %i days a unique label', async (days, name) => {
     const first = Date.UTC(2024, 0, 1) / 1000;
-    site.log.traffic = Array.from({ length: days }, (_, place) => {
-      const from = first + place * 86_400;
+    site.log.traffic = Array.from({ length: days }, (_, index) => {
+      const from = first + index * 86_400;
       return { from, to: from + 86_400, humans: 1, bots: 1, blocked: 1 };
     });
     await openDashboard(site);

@@ -43,19 +43,19 @@ export function first({ runQuietly }: Services): readonly InitialQuery[] {
 
 const loadAttackers = () => import('./attackers-section.js');
 /** Rows of the small panel "Who is attacking". */
-const MOST_ATTACKERS = 3;
+const MAX_ATTACKERS = 3;
 
 /** Who is attacking; hidden if there are no attackers or it is unknown. Its space is reserved while its code loads. */
 function Attackers() {
   const rows = useAttackers().attackers?.entries.length ?? 0;
   if (rows === 0) return null;
   return (
-    <Lazy load={loadAttackers} props={{ most: MOST_ATTACKERS }}>
+    <Lazy load={loadAttackers} props={{ limit: MAX_ATTACKERS }}>
       <Section title={__('Who is attacking', 'security-optimizer')} stacked busy>
         <div className="so-card">
           <ul className="so-foelist">
-            {Array.from({ length: Math.min(rows, MOST_ATTACKERS) }, (_, place) => place).map((place) => (
-              <li key={place}>
+            {Array.from({ length: Math.min(rows, MAX_ATTACKERS) }, (_, index) => index).map((index) => (
+              <li key={index}>
                 <span className="so-sk so-sk--foe" />
               </li>
             ))}

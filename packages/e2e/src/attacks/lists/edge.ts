@@ -17,7 +17,7 @@ const smuggled = 'GET /?smuggled HTTP/1.1\r\nHost: smuggled.example\r\n\r\n';
 const PATIENCE_MS = 10_000;
 
 /** Holds if the response is at most one refusal. */
-const refusedOnce =
+const expectRefused =
   (bytes: Bytes) =>
   async (site: AttackedSite): Promise<Outcome> => {
     const received = await sendAll(site.url, bytes(site.host), PATIENCE_MS);
@@ -27,7 +27,7 @@ const refusedOnce =
   };
 
 /** Holds if the bytes after a request are not parsed as another request. */
-const answeredOnce =
+const expectServed =
   (bytes: Bytes) =>
   async (site: AttackedSite): Promise<Outcome> => {
     const received = await sendAll(site.url, bytes(site.host), PATIENCE_MS);
@@ -39,19 +39,19 @@ const answeredOnce =
 const siteSurvives =
   (bytes: Bytes, end: 'reset' | 'finish', times: number) =>
   async (site: AttackedSite): Promise<Outcome> => {
-    for (let turn = 0; turn < times; turn++) await sendAll(site.url, bytes(site.host), turn % 20, end);
-    const answer = await site.request({ target: '/' }).catch(() => null);
+    for (let attempt = 0; attempt < times; attempt++) await sendAll(site.url, bytes(site.host), attempt % 20, end);
+    const response = await site.request({ target: '/' }).catch(() => null);
     return {
-      ok: SERVED.includes(answer?.status ?? 0),
-      got: answer === null ? 'the site is gone' : `then ${answer.status}`,
+      ok: SERVED.includes(response?.status ?? 0),
+      got: response === null ? 'the site is gone' : `then ${response.status}`,
     };
   };
 
 const raw = (name: string, bytes: Bytes, statuses = SERVED): Check => ({
   name,
   async run(site) {
-    const answer: RawResponse | null = await site.send(bytes(site.host)).catch(() => null);
-    return { ok: statuses.includes(answer?.status ?? 0), got: String(answer?.status ?? 'no answer') };
+    const response: RawResponse | null = await site.send(bytes(site.host)).catch(() => null);
+    return { ok: statuses.includes(response?.status ?? 0), got: String(response?.status ?? 'no answer') };
   },
 });
 
@@ -181,10 +181,10 @@ const endings: readonly (readonly [string, Bytes, 'reset' | 'finish', number])[]
 /** Random bytes, cut anywhere. */
 export const edgeAttacks: readonly Attack[] = [
   ...broken.map(([name, bytes, twin]) => ({
-    ...{ group: 'edge' as const, name, expected: 'refused, nothing behind it read', run: refusedOnce(bytes), twin },
+    ...{ group: 'edge' as const, name, expected: 'refused, nothing behind it read', run: expectRefused(bytes), twin },
   })),
   ...hidden.map(([name, bytes, twin]) => ({
-    ...{ group: 'edge' as const, name, expected: 'at most one answer', run: answeredOnce(bytes), twin },
+    ...{ group: 'edge' as const, name, expected: 'at most one answer', run: expectServed(bytes), twin },
   })),
   ...endings.map(([name, bytes, end, times]) => ({
     ...{ group: 'edge' as const, name: `${name}, ${times} times`, expected: 'the site answers' },

@@ -4,8 +4,8 @@ import { listSpellings, toSpelledRequest } from '../../http/spellings.js';
 import {
   type Attack,
   answered,
-  answerTo,
   type Check,
+  fetchResponse,
   frontPage,
   limited,
   type Outcome,
@@ -40,11 +40,11 @@ const targets = [
 ];
 
 /** Everything that distinguishes two responses for a client, without values that always differ. */
-function looks(answer: RawResponse | null): string {
-  if (answer === null) return 'no answer';
-  const { date: _, 'content-length': __, etag: ___, ...headers } = answer.headers;
-  const body = answer.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
-  return JSON.stringify({ status: answer.status, headers, body });
+function describeResponse(response: RawResponse | null): string {
+  if (response === null) return 'no answer';
+  const { date: _, 'content-length': __, etag: ___, ...headers } = response.headers;
+  const body = response.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
+  return JSON.stringify({ status: response.status, headers, body });
 }
 
 /** Holds if the response equals that of a missing page, except for the name. */
@@ -53,12 +53,12 @@ const equalsMissing =
   async (site: AttackedSite): Promise<Outcome> => {
     const name = Object.keys(siblings).find((known) => target.startsWith(`/${known}`)) ?? '';
     const sibling = siblings[name] ?? '';
-    const answer = await answerTo(site, { ...more, target });
-    const missing = await answerTo(site, { ...more, target: target.replace(name, sibling) });
-    if (answer?.status === LIMITED_STATUS && missing?.status === LIMITED_STATUS) return limited;
-    const same = looks(answer) === looks(missing).replaceAll(sibling, name);
-    const statuses = `${answer?.status ?? 'no answer'} beside ${missing?.status ?? 'no answer'}`;
-    return { ok: same && answer?.status !== 200, got: same ? statuses : `${statuses}, which look different` };
+    const response = await fetchResponse(site, { ...more, target });
+    const missing = await fetchResponse(site, { ...more, target: target.replace(name, sibling) });
+    if (response?.status === LIMITED_STATUS && missing?.status === LIMITED_STATUS) return limited;
+    const same = describeResponse(response) === describeResponse(missing).replaceAll(sibling, name);
+    const statuses = `${response?.status ?? 'no answer'} beside ${missing?.status ?? 'no answer'}`;
+    return { ok: same && response?.status !== 200, got: same ? statuses : `${statuses}, which look different` };
   };
 
 const atItsAddress: Check = {

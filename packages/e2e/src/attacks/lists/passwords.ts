@@ -13,8 +13,8 @@ function loginForm(path: string, login: string, password: string, headers: Reado
 }
 
 /** Whether a response creates a session. */
-const createsSession = (answer: RawResponse | null): boolean =>
-  answer !== null && /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
+const createsSession = (response: RawResponse | null): boolean =>
+  response !== null && /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(response.head);
 
 /** A username that does not exist and that no earlier attack has used. */
 const nobody = () => `nobody-${randomBytes(4).toString('hex')}`;
@@ -23,31 +23,32 @@ const sendRequest = (site: AttackedSite, request: TypedRequest, from: string | u
 
 /** Uses up the permitted failures of an address. */
 async function lock(site: AttackedSite, from: string | undefined): Promise<void> {
-  for (let turn = 0; turn < (site.limit ?? 5); turn++)
+  for (let attempt = 0; attempt < (site.limit ?? 5); attempt++)
     await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), from);
 }
 
-type Guess = (site: AttackedSite, login: string, turn: number) => TypedRequest;
+type Guess = (site: AttackedSite, login: string, attempt: number) => TypedRequest;
 
 /** Statuses that are sent without a password check. */
 const UNCHECKED = new Set([400, 403, 404, 405, 429]);
 
 /** Holds if no more guesses than the limit can have been checked. */
 const bounded =
-  (guess: Guess, atOnce: boolean) =>
+  (guess: Guess, inParallel: boolean) =>
   async (site: AttackedSite): Promise<Outcome> => {
     const limit = site.limit ?? 5;
     const from = site.newAddress();
     const login = nobody();
-    const answers: (RawResponse | null)[] = [];
-    const one = async (turn: number) => void answers.push(await sendRequest(site, guess(site, login, turn), from));
-    const turns = Array.from({ length: limit * 4 }, (_, turn) => turn);
-    if (atOnce) await Promise.all(turns.map(one));
-    else for (const turn of turns) await one(turn);
-    const unchecked = answers.filter((answer) => UNCHECKED.has(answer?.status ?? 0)).length;
+    const responses: (RawResponse | null)[] = [];
+    const one = async (attempt: number) =>
+      void responses.push(await sendRequest(site, guess(site, login, attempt), from));
+    const indices = Array.from({ length: limit * 4 }, (_, attempt) => attempt);
+    if (inParallel) await Promise.all(indices.map(one));
+    else for (const attempt of indices) await one(attempt);
+    const unchecked = responses.filter((response) => UNCHECKED.has(response?.status ?? 0)).length;
     return {
-      ok: answers.length - unchecked <= limit && !answers.some(createsSession),
-      got: `${answers.length - unchecked} of ${answers.length}`,
+      ok: responses.length - unchecked <= limit && !responses.some(createsSession),
+      got: `${responses.length - unchecked} of ${responses.length}`,
     };
   };
 
@@ -57,9 +58,9 @@ const lockedFor =
   async (site: AttackedSite): Promise<Outcome> => {
     const from = site.newAddress();
     await lock(site, from);
-    const answer = await sendRequest(site, request(site), from);
-    const in_ = createsSession(answer) || /isAdmin|"id":\d+,"name"/.test(answer?.body ?? '');
-    return { ok: !in_, got: in_ ? 'let in' : String(answer?.status ?? 'no answer') };
+    const response = await sendRequest(site, request(site), from);
+    const in_ = createsSession(response) || /isAdmin|"id":\d+,"name"/.test(response?.body ?? '');
+    return { ok: !in_, got: in_ ? 'let in' : String(response?.status ?? 'no answer') };
   };
 
 const owner = (site: AttackedSite) => ({ login: site.owner?.login ?? '', password: site.owner?.password ?? '' });
@@ -70,10 +71,10 @@ const ownerLogsIn: Check = {
   async run(site) {
     if (site.owner === null || !site.options.manyAddresses) return frontPage.run(site);
     const { login, password } = owner(site);
-    const answer = await sendRequest(site, loginForm(site.loginPath, login, password), site.newAddress());
+    const response = await sendRequest(site, loginForm(site.loginPath, login, password), site.newAddress());
     return {
-      ok: createsSession(answer),
-      got: createsSession(answer) ? 'let in' : String(answer?.status ?? 'no answer'),
+      ok: createsSession(response),
+      got: createsSession(response) ? 'let in' : String(response?.status ?? 'no answer'),
     };
   },
 };
@@ -83,40 +84,40 @@ const singleFailure: Check = {
   name: 'one wrong password from elsewhere is no crime',
   async run(site) {
     if (!site.options.manyAddresses) return frontPage.run(site);
-    const answer = await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), site.newAddress());
-    return { ok: answer?.status === 200, got: String(answer?.status ?? 'no answer') };
+    const response = await sendRequest(site, loginForm(site.loginPath, nobody(), 'wrong'), site.newAddress());
+    return { ok: response?.status === 200, got: String(response?.status ?? 'no answer') };
   },
 };
 
 const guesses: readonly (readonly [string, Guess, Attack['needs']])[] = [
-  ['the login form', (site, login, turn) => loginForm(site.loginPath, login, `guess${turn}`), ['login address']],
+  ['the login form', (site, login, attempt) => loginForm(site.loginPath, login, `guess${attempt}`), ['login address']],
   [
     'the login form with a long language, which outgrows buffers',
-    (site, login, turn) => loginForm(`${site.loginPath}?wp_lang=${'a'.repeat(5000)}`, login, `guess${turn}`),
+    (site, login, attempt) => loginForm(`${site.loginPath}?wp_lang=${'a'.repeat(5000)}`, login, `guess${attempt}`),
     ['login address'],
   ],
   [
     'the login form with path info',
-    (site, login, turn) => loginForm(`${site.loginPath}/x`, login, `guess${turn}`),
+    (site, login, attempt) => loginForm(`${site.loginPath}/x`, login, `guess${attempt}`),
     ['login address'],
   ],
-  ['XML-RPC', (_site, login, turn) => usersBlogs(login, `guess${turn}`), ['XML-RPC open']],
+  ['XML-RPC', (_site, login, attempt) => usersBlogs(login, `guess${attempt}`), ['XML-RPC open']],
   [
     'system.multicall',
-    (_site, login, turn) =>
+    (_site, login, attempt) =>
       multicall(
         login,
-        Array.from({ length: 10 }, (_, each) => `guess${turn}-${each}`),
+        Array.from({ length: 10 }, (_, each) => `guess${attempt}-${each}`),
       ),
     ['XML-RPC open'],
   ],
 ];
 
 const guessing: readonly Attack[] = guesses.flatMap(([name, guess, needs = []]) =>
-  [true, false].map((atOnce) => ({
-    ...{ group: 'passwords' as const, name: `guessing by ${name}, ${atOnce ? 'all at once' : 'one by one'}` },
+  [true, false].map((inParallel) => ({
+    ...{ group: 'passwords' as const, name: `guessing by ${name}, ${inParallel ? 'all at once' : 'one by one'}` },
     ...{ expected: 'no more than the limit', needs: ['login limit' as const, ...needs] },
-    ...{ run: bounded(guess, atOnce), twin: singleFailure },
+    ...{ run: bounded(guess, inParallel), twin: singleFailure },
   })),
 );
 
@@ -127,9 +128,9 @@ const claimed: readonly Attack[] = ADDRESS_CLAIMS.map((header) => ({
   expected: 'no more than the limit',
   needs: ['login limit', 'login address'],
   run: bounded(
-    (site, login, turn) =>
-      loginForm(site.loginPath, login, `guess${turn}`, {
-        [header]: header === 'forwarded' ? `for=203.0.113.${turn + 1}` : `203.0.113.${turn + 1}`,
+    (site, login, attempt) =>
+      loginForm(site.loginPath, login, `guess${attempt}`, {
+        [header]: header === 'forwarded' ? `for=203.0.113.${attempt + 1}` : `203.0.113.${attempt + 1}`,
       }),
     false,
   ),
@@ -162,8 +163,8 @@ const servedWhileLocked = (what: string, target: string): Check => ({
   async run(site) {
     const from = site.newAddress();
     await lock(site, from);
-    const answer = await sendRequest(site, { target, headers: basic }, from);
-    return { ok: answer?.status === 200, got: String(answer?.status ?? 'no answer') };
+    const response = await sendRequest(site, { target, headers: basic }, from);
+    return { ok: response?.status === 200, got: String(response?.status ?? 'no answer') };
   },
 });
 
@@ -200,12 +201,16 @@ const silent: Attack = {
     const from = site.newAddress();
     await lock(site, from);
     const { login, password } = owner(site);
-    const look = async (name: string, word: string) => {
-      const answer = await sendRequest(site, loginForm(site.loginPath, name, word), from);
-      return `${answer?.status} ${answer?.body.replace(/\d+|nonce="[^"]*"/g, '')}`;
+    const attempt = async (name: string, password: string) => {
+      const response = await sendRequest(site, loginForm(site.loginPath, name, password), from);
+      return `${response?.status} ${response?.body.replace(/\d+|nonce="[^"]*"/g, '')}`;
     };
-    const answers = new Set([await look(login, password), await look(login, 'wrong'), await look(nobody(), 'wrong')]);
-    return { ok: answers.size === 1, got: `${answers.size} kinds of answers` };
+    const responses = new Set([
+      await attempt(login, password),
+      await attempt(login, 'wrong'),
+      await attempt(nobody(), 'wrong'),
+    ]);
+    return { ok: responses.size === 1, got: `${responses.size} kinds of answers` };
   },
   twin: ownerLogsIn,
 };

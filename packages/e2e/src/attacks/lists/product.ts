@@ -1,6 +1,6 @@
 import type { TypedRequest } from '../../http/request.js';
 import { ADDRESS_CLAIMS } from '../../http/spellings.js';
-import { type Attack, answered, answerTo, type Check, frontPage, refused, SERVED } from '../attack.js';
+import { type Attack, answered, type Check, fetchResponse, frontPage, refused, SERVED } from '../attack.js';
 import type { AttackedSite } from '../site.js';
 
 const API = '/security-optimizer/v1';
@@ -69,12 +69,12 @@ const commands: readonly Attack[] = Object.entries(forms).flatMap(([where, form]
 
 /** Holds if no redirect leads to another host. */
 const noForeignRedirect = (request: TypedRequest) => async (site: AttackedSite) => {
-  const answer = await answerTo(site, request);
-  const { location, refresh } = answer?.headers ?? {};
+  const response = await fetchResponse(site, request);
+  const { location, refresh } = response?.headers ?? {};
   const to = location ?? /url=['"]?([^'"]+)/i.exec(refresh ?? '')?.[1];
   const host = to === undefined ? site.host : new URL(to, site.url).host;
-  const ok = host === site.host && !/^location:[^\r]*\r\nlocation:/im.test(answer?.head ?? '');
-  return { ok, got: `${answer?.status ?? 'no answer'}${to === undefined ? '' : ` to ${host}`}` };
+  const ok = host === site.host && !/^location:[^\r]*\r\nlocation:/im.test(response?.head ?? '');
+  return { ok, got: `${response?.status ?? 'no answer'}${to === undefined ? '' : ` to ${host}`}` };
 };
 
 const redirectAttacks: readonly Attack[] = (
@@ -110,10 +110,10 @@ const ours: readonly Attack[] = [
     expected: 'no effect, and not repeated',
   },
   async run(site) {
-    const answer = await answerTo(site, { target: '/', headers: headers as Record<string, string> });
-    const found = /x.security.optimizer/i.exec(answer?.head ?? '')?.[0];
-    const ok = found === undefined && [...SERVED, 400].includes(answer?.status ?? 0);
-    return { ok, got: `${answer?.status ?? 'no answer'}${found === undefined ? '' : ` with ${found}`}` };
+    const response = await fetchResponse(site, { target: '/', headers: headers as Record<string, string> });
+    const found = /x.security.optimizer/i.exec(response?.head ?? '')?.[0];
+    const ok = found === undefined && [...SERVED, 400].includes(response?.status ?? 0);
+    return { ok, got: `${response?.status ?? 'no answer'}${found === undefined ? '' : ` with ${found}`}` };
   },
   twin: answered('a header of somebody else', { target: '/', headers: { 'x-something-else': '1' } }),
 }));
@@ -121,8 +121,8 @@ const ours: readonly Attack[] = [
 const echoes: Attack = {
   ...{ group: 'product', name: 'what the server behind says of itself', expected: 'nothing' },
   async run(site) {
-    const answer = await site.send('GET / HTTP/1.0\r\n\r\n').catch(() => null);
-    const found = /^(?:x-security-optimizer-[a-z]+|x-powered-by|host):.*/im.exec(answer?.head ?? '')?.[0];
+    const response = await site.send('GET / HTTP/1.0\r\n\r\n').catch(() => null);
+    const found = /^(?:x-security-optimizer-[a-z]+|x-powered-by|host):.*/im.exec(response?.head ?? '')?.[0];
     return { ok: found === undefined, got: found ?? 'nothing' };
   },
   twin: frontPage,
@@ -136,8 +136,8 @@ export const addressAttacks: readonly Attack[] = [
   {
     ...{ group: 'address', name: 'straight to the web server, past guard', expected: 'refused', needs: ['origin'] },
     async run(site) {
-      const answer = await site.requestOrigin({ target: '/' }).catch(() => null);
-      return { ok: answer === null || answer.status === 403, got: String(answer?.status ?? 'no answer') };
+      const response = await site.requestOrigin({ target: '/' }).catch(() => null);
+      return { ok: response === null || response.status === 403, got: String(response?.status ?? 'no answer') };
     },
     twin: answered('the same page through guard', '/'),
   },
@@ -146,8 +146,8 @@ export const addressAttacks: readonly Attack[] = [
     async run(site) {
       const word = `1 00000000 ${Math.floor(Date.now() / 1000)} 0123456789abcdef http 127.0.0.1 ${'0'.repeat(64)}`;
       const request = { target: '/', headers: { 'x-security-optimizer-guard': word, 'x-forwarded-for': '127.0.0.1' } };
-      const answer = await site.requestOrigin(request).catch(() => null);
-      return { ok: answer === null || answer.status === 403, got: String(answer?.status ?? 'no answer') };
+      const response = await site.requestOrigin(request).catch(() => null);
+      return { ok: response === null || response.status === 403, got: String(response?.status ?? 'no answer') };
     },
     twin: answered('the same page through guard', '/'),
   },

@@ -1,21 +1,21 @@
 import type { RawResponse } from '../../http/raw.js';
 import { form, type TypedRequest } from '../../http/request.js';
-import { type Attack, answered, answerTo, frontPage, type Outcome } from '../attack.js';
+import { type Attack, answered, fetchResponse, frontPage, type Outcome } from '../attack.js';
 import { multicall, restBasic, usersBlogs } from '../requests.js';
 import type { AttackedSite } from '../site.js';
 
-const session = (answer: RawResponse | null) =>
-  answer !== null && /^set-cookie: wordpress(?:_sec|_logged_in)?_[0-9a-f]{32}=(?!\+|%20|;)[^;]/im.test(answer.head);
+const session = (response: RawResponse | null) =>
+  response !== null && /^set-cookie: wordpress(?:_sec|_logged_in)?_[0-9a-f]{32}=(?!\+|%20|;)[^;]/im.test(response.head);
 
 /** Holds if the right password alone creates no session and reveals nothing of the account. */
 const noSession =
   (request: (login: string, password: string, site: AttackedSite) => TypedRequest) =>
   async (site: AttackedSite): Promise<Outcome> => {
     const { login, password } = site.options.owner ?? { login: '', password: '' };
-    const answer = await answerTo(site, request(login, password, site));
-    const found = /isAdmin|"roles"|"name":"[^"]+","url"/.exec(answer?.body ?? '')?.[0];
-    const got = session(answer) ? 'a session' : (found ?? String(answer?.status ?? 'no answer'));
-    return { ok: !session(answer) && found === undefined, got };
+    const response = await fetchResponse(site, request(login, password, site));
+    const found = /isAdmin|"roles"|"name":"[^"]+","url"/.exec(response?.body ?? '')?.[0];
+    const got = session(response) ? 'a session' : (found ?? String(response?.status ?? 'no answer'));
+    return { ok: !session(response) && found === undefined, got };
   };
 
 const loginForm = (path: string, login: string, password: string) =>

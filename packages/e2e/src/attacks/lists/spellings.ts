@@ -1,7 +1,7 @@
 import { type SecurityField, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { form, type TypedRequest } from '../../http/request.js';
 import { listSpellings, type Spelling, toSpelledRequest } from '../../http/spellings.js';
-import { type Attack, answered, answerTo, type Check, frontPage, refused, silentAbout } from '../attack.js';
+import { type Attack, answered, type Check, fetchResponse, frontPage, refused, silentAbout } from '../attack.js';
 
 /** A resource that a protection closes: the request in its plain spelling, and a sign of success. */
 interface Resource {
@@ -114,9 +114,9 @@ const headers: readonly Attack[] = [
   ...{ group: 'spellings', name: `framing ${target}`, expected: 'the headers of Advanced XSS Protection' },
   needs: ['xss_protection'],
   async run(site) {
-    const answer = await answerTo(site, target);
-    const wanted = ['content-security-policy', 'x-content-type-options', 'x-frame-options', 'referrer-policy'];
-    const missing = wanted.filter((name) => answer?.headers[name] === undefined);
+    const response = await fetchResponse(site, target);
+    const required = ['content-security-policy', 'x-content-type-options', 'x-frame-options', 'referrer-policy'];
+    const missing = required.filter((name) => response?.headers[name] === undefined);
     return { ok: missing.length === 0, got: missing.length === 0 ? 'all' : `without ${missing.join(', ')}` };
   },
   twin: answered('the style sheet is still one', '/wp-includes/css/buttons.min.css', {

@@ -27,11 +27,11 @@ ownerSuite('the Activity Log page', (owner) => {
   const visit = (from: string, target: string, more?: Parameters<typeof visitFrom>[3]) =>
     visitFrom(stack, from, target, more);
   const refused = (from: string, mark: string) => visit(from, `//xmlrpc.php?${mark}`, { method: 'POST', body: '' });
-  const seen = (ip: string, many: number) =>
-    until(`${many} visits of ${ip} are stored`, async () => {
+  const seen = (ip: string, count: number) =>
+    until(`${count} visits of ${ip} are stored`, async () => {
       const filters = [{ wp_name: 'ip', children: [{ id: 'ip', selectedValue: ip }] }];
       const { entries } = (await owner.set('/activity-unknown', { filters })) as { entries: UnknownRow[] };
-      return entries.length >= many;
+      return entries.length >= count;
     });
 
   const open = async (hash: string, page: Page = owner.page) => {
@@ -42,8 +42,8 @@ ownerSuite('the Activity Log page', (owner) => {
   };
   const list = (name: 'Unknown Visitors' | 'Registered Users', page: Page = owner.page) =>
     page.getByRole('table', { name: `${name} Activity` }).locator('tbody tr');
-  const count = (rows: Locator, many: number) =>
-    until(`${many} rows are shown`, async () => (await rows.count()) === many);
+  const count = (rows: Locator, total: number) =>
+    until(`${total} rows are shown`, async () => (await rows.count()) === total);
   const tab = (name: RegExp) => owner.page.getByRole('tab', { name });
   /** Filters the open list by a typed text, by keyboard alone. */
   const filter = async (field: string, text: string, then: 'Apply' | 'Stay' = 'Apply') => {
@@ -76,7 +76,7 @@ ownerSuite('the Activity Log page', (owner) => {
   beforeAll(async () => {
     await recover(stack, 'unblock', '--all');
     await owner.set('/disable-xml-rpc', { disable_xml_rpc: 1 });
-    await Promise.all(Array.from({ length: 35 }, (_, place) => refused(CROWD, `n=${place}`)));
+    await Promise.all(Array.from({ length: 35 }, (_, index) => refused(CROWD, `n=${index}`)));
     await visit(NEIGHBOUR, '/?neighbour');
     await visit(VISITOR, HOSTILE, { agent: '<script>document.title=2</script>' });
     await visit(VISITOR, LONG, { agent: null });
@@ -233,9 +233,9 @@ ownerSuite('the Activity Log page', (owner) => {
     const { page } = owner;
     await open('#log-settings');
     const control = page.getByRole('switch', { name: 'Activity log', exact: true });
-    const press = async (wanted: boolean) => {
+    const press = async (pressed: boolean) => {
       await pressOn(page, control, 'Space');
-      await until('it is shown', async () => (await control.getAttribute('aria-checked')) === String(wanted));
+      await until('it is shown', async () => (await control.getAttribute('aria-checked')) === String(pressed));
       await until('nothing is under way', async () => (await control.getAttribute('aria-busy')) === null);
     };
     await press(false);

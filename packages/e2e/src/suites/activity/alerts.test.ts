@@ -67,11 +67,11 @@ ownerSuite('alerts', (owner) => {
 
   it('report a login on a new device, and not the next login on the same device', async () => {
     for (let count = 0; count < 2; count++) {
-      const answer = await sendRequest(
+      const response = await sendRequest(
         stack,
         loginForm(stack.user, stack.password, { headers: { 'user-agent': FIREFOX } }),
       );
-      expect(createsSession(answer)).toBe(true);
+      expect(createsSession(response)).toBe(true);
     }
     const { subject, text } = await nextMail();
     expect(subject).toContain(`${stack.user} logged in on a new device`);

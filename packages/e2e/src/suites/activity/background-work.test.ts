@@ -78,10 +78,10 @@ onUnlikeStacks('background work of the site', (stack) => {
   const itself = [{ origin: 'cron', ip: '', visitor_id: 0 }];
 
   it.each([
-    ['a call to itself with the cookies of a user', 'begin', () => user, '&with_cookies=1'],
-    ['a call to itself with the cookies of the owner', 'begin', () => owner, '&with_cookies=1'],
-    ['a call to itself without cookies', 'begin', () => user, ''],
-    ['a call to itself that a visitor caused', 'begin', () => undefined, ''],
+    ['a loopback request with the cookies of a user', 'begin', () => user, '&with_cookies=1'],
+    ['a loopback request with the cookies of the owner', 'begin', () => owner, '&with_cookies=1'],
+    ['a loopback request without cookies', 'begin', () => user, ''],
+    ['a loopback request caused by a visitor', 'begin', () => undefined, ''],
     ['the queue of Action Scheduler in a request of the owner', 'queue', () => owner, ''],
     ['the end of a request of a user', 'later', () => user, ''],
     ['the end of a request of a visitor', 'later', () => undefined, ''],
@@ -91,10 +91,10 @@ onUnlikeStacks('background work of the site', (stack) => {
   });
 
   it.each([
-    ['without a proof', {}],
-    ['with a proof that is made up', { 'x-site-request': `${Math.floor(Date.now() / 1000)} ${'0'.repeat(64)}` }],
-    ['with a proof that says nothing', { 'x-site-request': '' }],
-  ])('does not hide a visitor who does the same with a request of their own: %s', async (name, headers) => {
+    ['without a signature', {}],
+    ['with an invented signature', { 'x-site-request': `${Math.floor(Date.now() / 1000)} ${'0'.repeat(64)}` }],
+    ['with an empty signature', { 'x-site-request': '' }],
+  ])('does not hide a visitor who sends such a request: %s', async (name, headers) => {
     expect(await publishing('here', `By hand, ${name}`, { session: owner, headers })).toMatchObject([
       { user: owner.login, origin: 'web', ip: '127.0.0.1' },
     ]);

@@ -45,7 +45,7 @@ ownerSuite('an owner who wants to identify attackers and block them', (owner) =>
 
   /** Number of clicks, and the time of each step, milliseconds from the start. */
   const walk = (page: Page) => {
-    const began = Date.now();
+    const startedAt = Date.now();
     const steps: { readonly step: string; readonly ms: number }[] = [];
     let clicks = 0;
     return {
@@ -56,7 +56,7 @@ ownerSuite('an owner who wants to identify attackers and block them', (owner) =>
         await target.click();
       },
       async step(step: string, picture: string) {
-        steps.push({ step, ms: Date.now() - began });
+        steps.push({ step, ms: Date.now() - startedAt });
         await page.screenshot({ path: join(screenshots, `block-attackers-${picture}.png`) });
       },
     };

@@ -117,14 +117,14 @@ add_action( 'wp_loaded', function () {
   it('gets the same response for the right and a wrong password, and locks nobody out', async () => {
     await block(1);
     const from = '127.0.49.2';
-    const said = (body: string) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(body)?.[1];
+    const message = (body: string) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(body)?.[1];
     const right = await sendFrom(stack, from, loginForm(author, stack.password));
     for (let turn = 0; turn < 6; turn++) {
       const wrong = await sendFrom(stack, from, loginForm(author, `wrong-${turn}`));
-      expect([wrong.status, said(wrong.body)]).toEqual([right.status, said(right.body)]);
+      expect([wrong.status, message(wrong.body)]).toEqual([right.status, message(right.body)]);
     }
     expect(right.status).toBe(200);
-    expect(said(right.body)).toMatch(/incorrect password/);
+    expect(message(right.body)).toMatch(/incorrect password/);
     expect(createsSession(await sendFrom(stack, from, loginForm(usersByRole.subscriber, stack.password)))).toBe(true);
     await block(0);
   });

@@ -38,10 +38,10 @@ onUsualStack('a blocked visitor', (stack) => {
     '/wp-json/',
     '/wp-content/themes/twentytwentyfour/style.css',
     '/nothing-here/',
-  ])('gets nothing at %s', async (target) => {
-    const answer = await visit(target, BLOCKED);
-    expect(answer.status).toBe(403);
-    expect(answer.body).not.toMatch(/wp-content|Hello world|user_login/);
+  ])('is refused at %s', async (target) => {
+    const response = await visit(target, BLOCKED);
+    expect(response.status).toBe(403);
+    expect(response.body).not.toMatch(/wp-content|Hello world|user_login/);
   });
 
   it.each([`::ffff:${BLOCKED}`, `${BLOCKED}, 127.0.0.1`, `198.51.100.1, ${BLOCKED}`, '2001:db8:1::1'])(
@@ -65,8 +65,8 @@ onUsualStack('a blocked visitor', (stack) => {
       extraHTTPHeaders: { 'x-forwarded-for': BLOCKED },
     });
     const page = await window.newPage();
-    const answer = await page.goto(`${stack.url}/hello-world/`);
-    expect(answer?.status()).toBe(403);
+    const response = await page.goto(`${stack.url}/hello-world/`);
+    expect(response?.status()).toBe(403);
     await page.getByRole('heading', { name: 'You are blocked from this site' }).waitFor();
     await page.getByText(BLOCKED).waitFor();
     expect(await page.content()).not.toMatch(/wordpress|security optimizer|guard/i);

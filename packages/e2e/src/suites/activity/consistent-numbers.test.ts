@@ -57,13 +57,13 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
   });
 
   const call = async (suffix: string, body: object = {}) => {
-    const answer = await callApi(stack, {
+    const response = await callApi(stack, {
       path: `${API}${suffix}`,
       body: JSON.stringify(body),
       headers: authorised(owner),
     });
-    expect(answer.body.status, suffix).toBe(200);
-    return answer.body.data;
+    expect(response.body.status, suffix).toBe(200);
+    return response.body.data;
   };
   const from = (address: string, request: TypedRequest, agent = BROWSER) =>
     sendRequest(stack, {
@@ -99,10 +99,10 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
   type Numbers = Awaited<ReturnType<typeof numbers>>;
   const minus = (a: Numbers, b: Numbers) =>
     Object.fromEntries(
-      Object.entries(a).map(([place, values]) => {
-        const old = b[place as keyof Numbers] as Readonly<Record<string, number>>;
+      Object.entries(a).map(([list, values]) => {
+        const old = b[list as keyof Numbers] as Readonly<Record<string, number>>;
         return [
-          place,
+          list,
           Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value - (old[name] ?? 0)])),
         ];
       }),

@@ -109,8 +109,8 @@ onUnlikeStacks('an event that a later hook of the same request completes', (stac
       $GLOBALS['wpdb']->query( "CREATE TABLE ${TABLE} (id bigint(20) unsigned NOT NULL AUTO_INCREMENT, uid char(32) NOT NULL, event text NOT NULL, PRIMARY KEY (id), UNIQUE KEY uid (uid)) " . $GLOBALS['wpdb']->get_charset_collate() );`;
 
     it.each([
-      ['is told', SAVED, 'Changed order #old-table'],
-      ['does not hinder what is told at once', PAID, 'Changed order #old-table from pending to processing'],
+      ['is logged', SAVED, 'Changed order #old-table'],
+      ['does not delay an event that is logged at once', PAID, 'Changed order #old-table from pending to processing'],
     ])('%s', async (_what, hook, text) => {
       const events = await eventsDuring(stack, owner, () =>
         runInWordPress(stack, `${createOldTable} ${order('old-table')} ${hook}`),

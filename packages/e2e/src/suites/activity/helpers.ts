@@ -55,13 +55,13 @@ export type EventRow = Pick<RegisteredRow, 'id' | 'user' | 'ip' | 'origin' | 'ac
 export async function newestEvents(stack: Stack, owner: Session, pages = 1): Promise<EventRow[]> {
   const rows: EventRow[] = [];
   for (let page = 1; page <= pages; page++) {
-    const answer = await callApi(stack, {
+    const response = await callApi(stack, {
       path: '/wp-json/security-optimizer/v1/activity-registered',
       body: JSON.stringify({ page }),
       headers: authorised(owner),
     });
-    if (answer.body.status !== 200) throw new Error(`No events: ${JSON.stringify(answer.body)}`);
-    const data = answer.body.data as { readonly entries: readonly EventRow[]; readonly pages: number };
+    if (response.body.status !== 200) throw new Error(`No events: ${JSON.stringify(response.body)}`);
+    const data = response.body.data as { readonly entries: readonly EventRow[]; readonly pages: number };
     rows.push(...data.entries.map((row) => ({ ...row, activity: utf8(row.activity) })));
     if (page >= data.pages) break;
   }
@@ -83,22 +83,22 @@ export async function eventsDuring(stack: Stack, owner: Session, work: () => Pro
   await work();
   const after = await mark(stack, owner);
   const rows = await newestEvents(stack, owner, 4);
-  const place = (text: string) => {
+  const index = (text: string) => {
     const at = rows.findIndex(({ activity }) => activity.includes(text));
     if (at === -1) throw new Error(`The log does not tell of ${text}`);
     return at;
   };
-  return rows.slice(place(after) + 1, place(before)).reverse();
+  return rows.slice(index(after) + 1, index(before)).reverse();
 }
 
 async function mark(stack: Stack, owner: Session): Promise<string> {
   const text = `mark ${Date.now()}-${++marks}.`;
-  const answer = await callApi(stack, {
+  const response = await callApi(stack, {
     path: '/wp-json/wp/v2/settings',
     body: JSON.stringify({ description: text }),
     headers: authorised(owner),
   });
-  if (answer.http !== 200) throw new Error(`The tagline can't be set: ${answer.http}`);
+  if (response.http !== 200) throw new Error(`The tagline can't be set: ${response.http}`);
   // The next change contains this text too, as the old value.
   const newValue = `to ${text}`;
   await until('the log tells of the mark', async () =>

@@ -28,7 +28,7 @@ const woocommerce: string | DownloadError = await fetchPlugin(shopPlugin).catch(
 });
 
 /** The common text about an order, by its number. */
-const said = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
+const toActivities = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
 
 onUnlikeStacks('orders of a shop, with simulated WooCommerce hooks', (stack) => {
   let owner: Session;
@@ -56,7 +56,7 @@ onUnlikeStacks('orders of a shop, with simulated WooCommerce hooks', (stack) => 
       `do_action( 'woocommerce_order_status_changed', 41, 'trash', 'processing', $order );`,
       `do_action( 'woocommerce_before_delete_order', 41, $order ); do_action( 'woocommerce_delete_order', 41 );`,
     );
-    expect(said(events)).toEqual([
+    expect(toActivities(events)).toEqual([
       'Created order #2026-41',
       'Changed order #2026-41 from pending to processing',
       'Changed order #2026-41',
@@ -74,7 +74,7 @@ onUnlikeStacks('orders of a shop, with simulated WooCommerce hooks', (stack) => 
     const other = (type: string) =>
       `$order->type = '${type}'; ${all} do_action( 'woocommerce_before_delete_order', 41, $order ); do_action( 'woocommerce_delete_order', 41 );`;
     expect(
-      said(
+      toActivities(
         await during(
           `define( 'DOING_CRON', true ); wp_set_current_user( 0 ); ${all}`,
           other('shop_order_refund'),
@@ -128,8 +128,8 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
   });
 
   describe.each([
-    ['in tables of their own', 'yes', 'no'],
-    ['in tables of their own, copied to posts', 'yes', 'yes'],
+    ['in separate tables', 'yes', 'no'],
+    ['in separate tables, copied to posts', 'yes', 'yes'],
     ['in the table of posts', 'no', 'no'],
   ])('%s', (_where, tables, copied) => {
     beforeAll(async () => {
@@ -174,7 +174,7 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
           "define( 'DOING_CRON', true ); $order = wc_create_order(); $order->delete( true );",
         );
       });
-      expect(said(events)).toEqual([
+      expect(toActivities(events)).toEqual([
         `Created order #${id}`,
         `Changed order #${id} from Pending payment to Processing`,
         `Changed order #${id}`,
@@ -207,7 +207,7 @@ onUnlikeStacks('orders of a shop with a real WooCommerce', (stack) => {
         );
         await runAsOwner(`wp_trash_post( ${id} ); wp_delete_post( ${id}, true );`);
       });
-      expect(said(events).filter((text) => !text.includes('order'))).toEqual([
+      expect(toActivities(events).filter((text) => !text.includes('order'))).toEqual([
         'Published Product “Tea”',
         'Updated Product “Tea”',
         'Updated Product “Green tea”',

@@ -19,17 +19,17 @@ onUnlikeStacks('the log of registered users', (stack) => {
   let editorsBefore: 0 | 1;
 
   const during = (work: () => Promise<unknown>) => eventsDuring(stack, owner, work);
-  const said = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
+  const toActivities = (events: readonly EventRow[]) => events.map(({ activity }) => activity);
   /** Calls WordPress's REST API as the owner. */
   const rest = async (method: string, path: string, body: object = {}) => {
-    const answer = await callApi(stack, {
+    const response = await callApi(stack, {
       method,
       path: `/wp-json/wp/v2${path}`,
       body: bytes(JSON.stringify(body)),
       headers: authorised(owner),
     });
-    if (answer.http >= 300) throw new Error(`${method} ${path}: ${answer.http} ${JSON.stringify(answer.body)}`);
-    return answer.body as unknown as { readonly id: number };
+    if (response.http >= 300) throw new Error(`${method} ${path}: ${response.http} ${JSON.stringify(response.body)}`);
+    return response.body as unknown as { readonly id: number };
   };
   const page = (target: string) => sendRequest(stack, { target, headers: { cookie: owner.cookie } });
   /** Follows a link of a page of wp-admin. */
@@ -60,8 +60,8 @@ onUnlikeStacks('the log of registered users', (stack) => {
 
   it('records logins, wrong passwords and logouts, with the address', async () => {
     const events = await during(async () => {
-      const answer = await sendFrom(stack, FROM, loginForm(usersByRole.author, stack.password));
-      const headers = { cookie: getCookies(answer) };
+      const response = await sendFrom(stack, FROM, loginForm(usersByRole.author, stack.password));
+      const headers = { cookie: getCookies(response) };
       const profile = await sendFrom(stack, FROM, { target: '/wp-admin/profile.php', headers });
       const out = /href=["'][^"']*(\/wp-login\.php\?action=logout[^"']*)["']/.exec(profile.body)?.[1] ?? '';
       await sendFrom(stack, FROM, { target: out.replace(/&amp;|&#038;/g, '&'), headers });
@@ -87,7 +87,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       await rest('DELETE', `/posts/${id}`);
       await rest('DELETE', `/posts/${id}?force=true`);
     });
-    expect(said(events)).toEqual([
+    expect(toActivities(events)).toEqual([
       'Created post “Tea”',
       'Published post “Tea”',
       'Updated post “Tea”',
@@ -105,10 +105,10 @@ onUnlikeStacks('the log of registered users', (stack) => {
       const nonce = /id="_wpnonce" name="_wpnonce" value="([0-9a-f]+)"/.exec(body)?.[1] ?? '';
       const fields = { action: 'editpost', post_ID: id, post_type: 'page', _wpnonce: nonce, post_title: 'About' };
       const save = new URLSearchParams({ ...fields, publish: 'Publish', original_post_status: 'auto-draft' });
-      const answer = await sendRequest(stack, form('/wp-admin/post.php', save.toString(), { cookie: owner.cookie }));
-      expect(answer.status).toBe(302);
+      const response = await sendRequest(stack, form('/wp-admin/post.php', save.toString(), { cookie: owner.cookie }));
+      expect(response.status).toBe(302);
     });
-    expect(said(events)).toEqual(['Published page “About”']);
+    expect(toActivities(events)).toEqual(['Published page “About”']);
   });
 
   it('records changes of an account and its capabilities, never a password', async () => {
@@ -121,7 +121,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       await rest('POST', `/users/${id}`, { description: 'Likes tea' });
       await rest('DELETE', `/users/${id}?force=true&reassign=1`);
     });
-    expect(said(events)).toEqual([
+    expect(toActivities(events)).toEqual([
       `Created user “${login}” with the role Editor`,
       `Changed the role of “${login}” from Editor to Administrator`,
       `Changed the e-mail address of “${login}”`,
@@ -160,7 +160,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
         wp_delete_user( $id ); wp_delete_user( ${id} );`,
       );
     });
-    expect(said(events)).toEqual([
+    expect(toActivities(events)).toEqual([
       `Created user “${login}” with the role Author`,
       `Changed the password of “${login}”`,
       `Changed the profile of “${login}”`,
@@ -196,7 +196,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       await follow('/wp-admin/plugins.php', /href="(plugins\.php\?action=deactivate&amp;plugin=my-tool[^"]*)"/);
       await rest('DELETE', '/plugins/my-tool/my-tool');
     });
-    expect(said(events)).toEqual([
+    expect(toActivities(events)).toEqual([
       'Installed plugin “My Tool”',
       'Activated plugin “My Tool”',
       'Updated plugin “My Tool” from 1.0 to 1.1',
@@ -219,7 +219,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       const save = form('/wp-admin/admin-ajax.php', body, { cookie: owner.cookie });
       expect((await sendRequest(stack, save)).body).toContain('"success":true');
     });
-    expect(said(events)).toEqual([`Edited the file “${PLUGIN}” of a plugin or theme`]);
+    expect(toActivities(events)).toEqual([`Edited the file “${PLUGIN}” of a plugin or theme`]);
   });
 
   it('records the old and new value of a setting, and no setting that may contain a secret', async () => {
@@ -229,7 +229,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       await rest('POST', '/settings', { title });
       await runInWordPress(stack, "update_option( 'mailserver_pass', 'Y4-secret-' . wp_rand() );");
     });
-    expect(said(events)).toEqual([
+    expect(toActivities(events)).toEqual([
       `Changed the setting “Site Title” from ${title} to Tea & “Cake”`,
       `Changed the setting “Site Title” from Tea & “Cake” to ${title}`,
     ]);
@@ -256,7 +256,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       });
       await rest('DELETE', `/media/${(file.body as unknown as { id: number }).id}?force=true`);
     });
-    expect(said(events)).toEqual([
+    expect(toActivities(events)).toEqual([
       'Created category “News”',
       'Changed category “Old news”',
       'Deleted category “Old news”',
@@ -293,7 +293,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       expect(await runInWordPress(stack, odd)).toBe('alive');
       await rest('POST', '/posts', { title, status: 'draft' });
     });
-    expect(said(events)).toEqual([`Created post “${tag}${'ü'.repeat(199 - tag.length)}…”`]);
+    expect(toActivities(events)).toEqual([`Created post “${tag}${'ü'.repeat(199 - tag.length)}…”`]);
   });
 
   it('records nothing while the log is off', async () => {
@@ -305,7 +305,7 @@ onUnlikeStacks('the log of registered users', (stack) => {
       await change(stack, owner, '/manage-activity-log', { disable_activity_log: 0 });
       await draft('Seen');
     });
-    expect(said(events).filter((text) => text.includes('post'))).toEqual(['Created post “Seen”']);
+    expect(toActivities(events).filter((text) => text.includes('post'))).toEqual(['Created post “Seen”']);
   });
 
   it('loses no event and repeats none when guard is killed in between', async () => {
@@ -318,15 +318,15 @@ onUnlikeStacks('the log of registered users', (stack) => {
       );
       await startGuard(stack);
     });
-    expect(said(events)).toEqual(['Created post “Before the end”', 'Created post “Without guard”']);
+    expect(toActivities(events)).toEqual(['Created post “Before the end”', 'Created post “Without guard”']);
   });
 
   describe('a request of a registered user', () => {
     it('does not count as an anonymous visit; one with a forged cookie does', async () => {
       const unknown = async () => {
         const path = '/wp-json/security-optimizer/v1/activity-unknown';
-        const answer = await callApi(stack, { path, body: '{}', headers: authorised(owner) });
-        return (answer.body.data as { entries: { page_visited: string }[] }).entries.map((row) => row.page_visited);
+        const response = await callApi(stack, { path, body: '{}', headers: authorised(owner) });
+        return (response.body.data as { entries: { page_visited: string }[] }).entries.map((row) => row.page_visited);
       };
       const turn = Date.now();
       const invented = owner.cookie.replace(/(wordpress_[^=]+=)[^;]+/g, '$1owner%7C9999999999%7Cx%7Cy');

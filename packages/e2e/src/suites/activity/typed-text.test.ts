@@ -49,9 +49,9 @@ ownerSuite('text that a user has typed', (owner) => {
     const json = JSON.stringify(body).replace(/[\u0080-\uffff]/g, (sign) => {
       return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
     });
-    const answer = await callApi(stack, { path: `/wp-json/wp/v2${path}`, body: json, headers: authorised(who) });
-    if (answer.http > 201) throw new Error(`${path} can't be written: ${JSON.stringify(answer.body)}`);
-    return answer.body as unknown as { id: number };
+    const response = await callApi(stack, { path: `/wp-json/wp/v2${path}`, body: json, headers: authorised(who) });
+    if (response.http > 201) throw new Error(`${path} can't be written: ${JSON.stringify(response.body)}`);
+    return response.body as unknown as { id: number };
   };
   /** Responses are read as bytes, one character each. */
   const utf8 = (bytes: string) => Buffer.from(bytes, 'latin1').toString('utf8');

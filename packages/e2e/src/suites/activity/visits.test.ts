@@ -23,12 +23,12 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
   const visit = (from: string, target: string, more: Parameters<typeof visitFrom>[3] = {}) =>
     visitFrom(stack, from, target, more);
   const call = async (suffix: string, body: object = {}) => {
-    const answer = await callApi(stack, {
+    const response = await callApi(stack, {
       path: `${API}${suffix}`,
       body: JSON.stringify(body),
       headers: authorised(owner),
     });
-    return answer.body;
+    return response.body;
   };
   const choose = (name: string, id: string, value: unknown) => ({
     wp_name: name,
@@ -39,10 +39,10 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     return (data as { entries: UnknownRow[] }).entries;
   };
   /** Waits for that many rows of an address. */
-  const seen = (ip: string, many: number) =>
-    until(`${many} visits of ${ip} are listed`, async () => {
+  const seen = (ip: string, count: number) =>
+    until(`${count} visits of ${ip} are listed`, async () => {
       const rows = await listRows(ip);
-      return rows.length >= many ? rows : null;
+      return rows.length >= count ? rows : null;
     });
 
   beforeAll(async () => {
@@ -75,8 +75,8 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
 
     await call('/log-own-cron', { log_own_cron: 1 });
     try {
-      const asked = await spawn();
-      await until('it is listed', async () => (await listed()).includes(asked));
+      const requested = await spawn();
+      await until('it is listed', async () => (await listed()).includes(requested));
     } finally {
       await call('/log-own-cron', { log_own_cron: 0 });
     }
@@ -164,9 +164,9 @@ onUnlikeStacks('the log of anonymous visits', (stack) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const again = () =>
       new Promise<{ status: number; port: number }>((resolve, reject) => {
-        const sent = request(`${stack.url}/hello-world/`, { agent, headers: { 'x-forwarded-for': ip } }, (answer) => {
-          answer.resume();
-          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, port: sent.socket?.localPort ?? 0 }));
+        const sent = request(`${stack.url}/hello-world/`, { agent, headers: { 'x-forwarded-for': ip } }, (response) => {
+          response.resume();
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, port: sent.socket?.localPort ?? 0 }));
         });
         sent.on('error', reject);
         sent.end();

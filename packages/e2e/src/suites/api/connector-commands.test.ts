@@ -74,7 +74,7 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
         'x-forwarded-for': '203.0.113.9',
         'x-forwarded-host': '203.0.113.9',
       };
-      const answer = await sendUpstream(stack, {
+      const response = await sendUpstream(stack, {
         target: '/?show-server',
         headers: {
           ...more,
@@ -82,7 +82,7 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
           [GUARD_HEADER]: guardHeader(secret, { ...visitor(), address: '192.0.2.7' }),
         },
       });
-      const server = JSON.parse(answer.body) as Record<string, unknown>;
+      const server = JSON.parse(response.body) as Record<string, unknown>;
       const named = (address: string) => Object.keys(server).filter((name) => String(server[name]).includes(address));
       expect(named('203.0.113.9')).toEqual([]);
       expect(named('192.0.2.7').sort()).toEqual(['HTTP_X_FORWARDED_FOR', 'REMOTE_ADDR']);
@@ -98,16 +98,16 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
       const nonce = randomBytes(16).toString('hex');
       expect(carriedOut(await send({ nonce }))).toBe(true);
       for (const again of [{}, { signed: 1 }, { command: 'user', body: '{"user":1}' }]) {
-        const answer = await send({ nonce, ...again });
-        expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'rest_no_route']);
+        const response = await send({ nonce, ...again });
+        expect([response.status, JSON.parse(response.body).code]).toEqual([404, 'rest_no_route']);
       }
     });
 
     it('once when the same command is sent ten times in parallel', async () => {
       const nonce = randomBytes(16).toString('hex');
-      const answers = await Promise.all(Array.from({ length: 10 }, () => send({ nonce })));
-      expect(answers.filter(carriedOut)).toHaveLength(1);
-      expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
+      const responses = await Promise.all(Array.from({ length: 10 }, () => send({ nonce })));
+      expect(responses.filter(carriedOut)).toHaveLength(1);
+      expect(responses.filter(({ status }) => status === 404)).toHaveLength(9);
     });
 
     it('and keeps their nonce as long as their signature is valid', async () => {
@@ -137,14 +137,14 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
       it.each<[string, Partial<Sent>]>([
         ['signed more than a minute ago', { signed: -63 }],
         ['signed more than a minute ahead', { signed: 63 }],
-        ['with another body than the one that was signed', { forged: { body: '{"x":1}' } }],
-        ['under another name than the one that was signed', { forged: { command: 'checkup' } }],
+        ['with another body than the signed one', { forged: { body: '{"x":1}' } }],
+        ['with another name than the signed one', { forged: { command: 'checkup' } }],
         ['with another method', { forged: { method: 'PUT' } }],
         ['signed with another key', { secret: 'a1'.repeat(32) }],
-        ['with a nonce of another form', { nonce: 'A'.repeat(32) }],
-      ])('that come %s, with 404 as for a missing route', async (_how, sent) => {
-        const answer = await send(sent);
-        expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'rest_no_route']);
+        ['with a nonce in another format', { nonce: 'A'.repeat(32) }],
+      ])('%s, with 404 as for a missing route', async (_how, sent) => {
+        const response = await send(sent);
+        expect([response.status, JSON.parse(response.body).code]).toEqual([404, 'rest_no_route']);
       });
 
       it('that lack guard’s own header, with 403', async () => {

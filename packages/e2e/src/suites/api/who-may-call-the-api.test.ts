@@ -40,11 +40,11 @@ onUsualStack('access to the API', (stack) => {
     await setOptions(stack, owner, allOptions(0));
   });
 
-  function expectRefusal(answer: ApiResponse, status: number, code: string): void {
-    expect(answer.body).toMatchObject({ data: null, status, code });
-    expect(answer.http).toBe(status);
-    expect(answer.body.message).toBeTruthy();
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  function expectRefusal(response: ApiResponse, status: number, code: string): void {
+    expect(response.body).toMatchObject({ data: null, status, code });
+    expect(response.http).toBe(status);
+    expect(response.body.message).toBeTruthy();
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
   }
 
   async function expectNothingStored(): Promise<void> {
@@ -60,7 +60,7 @@ onUsualStack('access to the API', (stack) => {
       ['with a stale nonce', () => ({ cookie: owner.cookie, 'x-wp-nonce': '0123456789' }), 'rest_cookie_invalid_nonce'],
       ['with an empty nonce', () => ({ cookie: owner.cookie, 'x-wp-nonce': '' }), 'rest_cookie_invalid_nonce'],
       [
-        'with the nonce of someone else',
+        'with the nonce of another user',
         () => ({ cookie: owner.cookie, 'x-wp-nonce': others.editor?.nonce ?? '' }),
         'rest_cookie_invalid_nonce',
       ],
@@ -74,7 +74,7 @@ onUsualStack('access to the API', (stack) => {
       ['as an author', () => authorised(others.author as Session), 'rest_forbidden'],
       ['as a subscriber', () => authorised(others.subscriber as Session), 'rest_forbidden'],
       ['from another site', () => ({ ...authorised(owner), origin: 'https://attacker.example.com' }), 'cross_site'],
-      ['from nowhere', () => ({ ...authorised(owner), origin: 'null' }), 'cross_site'],
+      ['with the origin null', () => ({ ...authorised(owner), origin: 'null' }), 'cross_site'],
       ['from another port of this host', () => ({ ...authorised(owner), origin: 'http://127.0.0.1:1' }), 'cross_site'],
       [
         'from another site by fetch metadata',
@@ -91,13 +91,13 @@ onUsualStack('access to the API', (stack) => {
       ['as an editor', () => authorised(others.editor as Session)],
       ['as a subscriber', () => authorised(others.subscriber as Session)],
     ])('does not read the options %s', async (_how, headers) => {
-      const answer = await callApi(stack, {
+      const response = await callApi(stack, {
         path: form(`${V1}/fetch-options`),
         body: '{"page":"security"}',
         headers: headers(),
       });
-      expect(answer.http).toBe(403);
-      expect(answer.body.data).toBeNull();
+      expect(response.http).toBe(403);
+      expect(response.body.data).toBeNull();
     });
 
     it.each([
@@ -108,19 +108,19 @@ onUsualStack('access to the API', (stack) => {
       ['a list', '{"disable_feed":[1]}'],
       ['an object', '{"disable_feed":{"a":1}}'],
       ['a fraction', '{"disable_feed":0.5}'],
-      ['a word for yes', '{"disable_feed":"true"}'],
+      ['a boolean as text', '{"disable_feed":"true"}'],
       ['no field', '{}'],
       ['another field', '{"xss_protection":1}'],
       ['the field in capitals', '{"DISABLE_FEED":1}'],
       ['nothing at all', undefined],
     ])('refuses %s and names the field', async (_what, body) => {
-      const answer = await callApi(stack, {
+      const response = await callApi(stack, {
         path,
         headers: authorised(owner),
         ...(body === undefined ? {} : { body }),
       });
-      expectRefusal(answer, 400, 'invalid_input');
-      expect(answer.body.fields).toHaveProperty('disable_feed');
+      expectRefusal(response, 400, 'invalid_input');
+      expect(response.body.fields).toHaveProperty('disable_feed');
       await expectNothingStored();
     });
 
@@ -129,34 +129,34 @@ onUsualStack('access to the API', (stack) => {
       ['a word', 'on'],
       ['two objects', '{"disable_feed":1}{"disable_feed":1}'],
       ['a form', 'disable_feed=1'],
-      ['bytes that are no text', '{"disable_feed":1,"x":"\xff\xfe"}'],
+      ['bytes that are not UTF-8', '{"disable_feed":1,"x":"\xff\xfe"}'],
     ])('refuses %s as broken JSON', async (_what, body) => {
       expectRefusal(await callApi(stack, { path, body, headers: authorised(owner) }), 400, 'invalid_json');
       await expectNothingStored();
     });
 
-    it.each(['[]', '1', '"x"', 'null', 'true'])('refuses %s, which is no object', async (body) => {
+    it.each(['[]', '1', '"x"', 'null', 'true'])('refuses %s, which is not an object', async (body) => {
       expectRefusal(await callApi(stack, { path, body, headers: authorised(owner) }), 400, 'invalid_input');
     });
 
     it('refuses an unknown page', async () => {
       for (const body of ['{"page":"nothing"}', '{"page":1}', '{}']) {
-        const answer = await callApi(stack, { path: form(`${V1}/fetch-options`), body, headers: authorised(owner) });
-        expectRefusal(answer, 400, 'invalid_input');
-        expect(answer.body.fields).toHaveProperty('page');
+        const response = await callApi(stack, { path: form(`${V1}/fetch-options`), body, headers: authorised(owner) });
+        expectRefusal(response, 400, 'invalid_input');
+        expect(response.body.fields).toHaveProperty('page');
       }
     });
 
     it('has no other routes', async () => {
       for (const route of ['/nothing', '/disable-feeds/x', '/', '']) {
-        const answer = await callApi(stack, { path: form(V1 + route), body: CHANGE, headers: authorised(owner) });
-        expectRefusal(answer, 404, 'rest_no_route');
+        const response = await callApi(stack, { path: form(V1 + route), body: CHANGE, headers: authorised(owner) });
+        expectRefusal(response, 404, 'rest_no_route');
       }
     });
 
     it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('does not accept %s for a change', async (method) => {
-      const answer = await callApi(stack, { path, method, body: CHANGE, headers: authorised(owner) });
-      expectRefusal(answer, 404, 'rest_no_route');
+      const response = await callApi(stack, { path, method, body: CHANGE, headers: authorised(owner) });
+      expectRefusal(response, 404, 'rest_no_route');
       await expectNothingStored();
     });
 
@@ -169,9 +169,9 @@ onUsualStack('access to the API', (stack) => {
       ['false', 0],
     ])('accepts %s, and accepts it again', async (json, value) => {
       for (const _turn of [1, 2]) {
-        const answer = await callApi(stack, { path, body: `{"disable_feed":${json}}`, headers: authorised(owner) });
-        expect(answer.http).toBe(200);
-        expect(answer.body).toMatchObject({ data: { disable_feed: value }, status: 200 });
+        const response = await callApi(stack, { path, body: `{"disable_feed":${json}}`, headers: authorised(owner) });
+        expect(response.http).toBe(200);
+        expect(response.body).toMatchObject({ data: { disable_feed: value }, status: 200 });
       }
       expect((await readOptions(stack, owner)).disable_feed).toBe(value);
     });
@@ -179,8 +179,8 @@ onUsualStack('access to the API', (stack) => {
     it('accepts JSON with any content type, and a trailing slash', async () => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', '']) {
         const headers = { ...authorised(owner), 'content-type': type };
-        const answer = await callApi(stack, { path: `${path}/`, body: '{"disable_feed":0}', headers });
-        expect(answer.body.status).toBe(200);
+        const response = await callApi(stack, { path: `${path}/`, body: '{"disable_feed":0}', headers });
+        expect(response.body.status).toBe(200);
       }
     });
   });
@@ -192,9 +192,12 @@ onUsualStack('access to the API', (stack) => {
       .join('\r\n');
     // The body is not sent at first.
     for (const body of ['', '{"disable_feed":1}', `{"disable_feed":1,"x":"${'a'.repeat(length - 25)}"}`]) {
-      const answer = await sendRaw(stack.port, `POST /wp-json${V1}${toggle.suffix} HTTP/1.1\r\n${head}\r\n\r\n${body}`);
-      expect(answer.status).toBe(413);
-      expect(JSON.parse(answer.body)).toMatchObject({ data: null, code: 'body_too_large', status: 413 });
+      const response = await sendRaw(
+        stack.port,
+        `POST /wp-json${V1}${toggle.suffix} HTTP/1.1\r\n${head}\r\n\r\n${body}`,
+      );
+      expect(response.status).toBe(413);
+      expect(JSON.parse(response.body)).toMatchObject({ data: null, code: 'body_too_large', status: 413 });
     }
     await expectNothingStored();
   });
@@ -203,9 +206,9 @@ onUsualStack('access to the API', (stack) => {
     for (const form of Object.values(forms)) {
       for (const command of ['hello', 'session', 'policy']) {
         const path = form(`/security-optimizer-connector/v1/${command}`);
-        const answer = await callApi(stack, { path, body: '{}', headers: authorised(owner) });
-        expect(answer.http).toBe(404);
-        expect(answer.body.code).toBe('rest_no_route');
+        const response = await callApi(stack, { path, body: '{}', headers: authorised(owner) });
+        expect(response.http).toBe(404);
+        expect(response.body.code).toBe('rest_no_route');
       }
     }
   });
@@ -247,11 +250,11 @@ onUsualStack('access to the API', (stack) => {
       const page = await window.newPage();
       const container = /&quot;wp_nonce&quot;:&quot;[0-9a-f]+&quot;/;
       await page.route('**/admin.php?page=site-security', async (route) => {
-        const answer = await route.fetch();
-        const html = await answer.text();
+        const response = await route.fetch();
+        const html = await response.text();
         if (!container.test(html)) throw new Error('The page holds no nonce.');
         await route.fulfill({
-          response: answer,
+          response,
           body: html.replace(container, '&quot;wp_nonce&quot;:&quot;0123456789&quot;'),
         });
       });

@@ -110,12 +110,12 @@ ownerSuite('the Security Dashboard', (owner) => {
     const isPage = (url: URL) => url.pathname.endsWith('/admin.php');
     let nonces = 0;
     await page.route(isPage, async (route) => {
-      const answer = await route.fetch();
-      const body = (await answer.text()).replace(/(wp_nonce&quot;:&quot;)\w+/g, (_all, name) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/(wp_nonce&quot;:&quot;)\w+/g, (_all, name) => {
         nonces++;
         return `${name}0123456789`;
       });
-      await route.fulfill({ response: answer, body });
+      await route.fulfill({ response, body });
     });
     const refused: string[] = [];
     const note = (response: Response) => {

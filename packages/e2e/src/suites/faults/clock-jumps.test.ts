@@ -85,8 +85,8 @@ describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () 
     await lock('198.51.100.4');
     jump(0);
     const waits = async () => {
-      const answer = await visit(site, form('/wp-login.php', 'log=x&pwd=wrong'), '198.51.100.4');
-      return answer.status === 429 ? Number(answer.headers['retry-after']) : 0;
+      const response = await visit(site, form('/wp-login.php', 'log=x&pwd=wrong'), '198.51.100.4');
+      return response.status === 429 ? Number(response.headers['retry-after']) : 0;
     };
     expect(await waits()).toBeGreaterThan(0);
     // Guard checks its lockouts twice a minute.
@@ -98,13 +98,13 @@ describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () 
   });
 
   it('never refuses a visitor when it jumps by a few hours, back and forth', async () => {
-    const answers = new Map<number, number>();
+    const statusCounts = new Map<number, number>();
     for (let turn = 0; turn < 40; turn++) {
       jump(turn % 4 === 0 ? -3 * HOUR : turn % 4 === 2 ? 3 * HOUR : 0);
       const { status } = await visit(site, { target: '/hello-world/' });
-      answers.set(status, (answers.get(status) ?? 0) + 1);
+      statusCounts.set(status, (statusCounts.get(status) ?? 0) + 1);
     }
-    expect([...answers]).toEqual([[200, 40]]);
+    expect([...statusCounts]).toEqual([[200, 40]]);
     jump(0);
   });
 
@@ -128,9 +128,9 @@ describe.skipIf(!canRun)('a clock that jumps while guard and WordPress run', () 
     // The signature is as old as behind a web server that buffers the whole request.
     guardClock.set(-3 * MINUTE);
     const long = await upload(1024 * 1024);
-    const short = await upload(100);
+    const small = await upload(100);
     guardClock.set(0);
-    expect([long.status, short.status]).toEqual([200, 403]);
+    expect([long.status, small.status]).toEqual([200, 403]);
     await until('visitors are served', async () => (await visit(site, { target: '/hello-world/' })).status === 200);
   });
 

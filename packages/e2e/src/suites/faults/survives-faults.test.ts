@@ -38,12 +38,12 @@ onUnlikeStacks('guard and WordPress during failures', (stack) => {
   it.each(Array.from({ length: 10 }, (_, turn) => [turn + 1, turn % 2 === 0 ? 0 : 1] as const))(
     'enforces an acknowledged change after a restart when guard was killed right after it (turn %i, value %i)',
     async (_turn, value) => {
-      const answer = await callApi(stack, {
+      const response = await callApi(stack, {
         path: '/wp-json/security-optimizer/v1/disable-xml-rpc',
         body: JSON.stringify({ disable_xml_rpc: value }),
         headers: authorised(owner),
       });
-      expect(answer.body.status).toBe(200);
+      expect(response.body.status).toBe(200);
       await killGuard(stack);
       await startGuard(stack);
       expect(await refusesXmlRpc()).toBe(value === 1);
@@ -60,9 +60,9 @@ onUnlikeStacks('guard and WordPress during failures', (stack) => {
       '/index.php/wp-login.php',
       '/wp-admin/admin-ajax.php',
     ]) {
-      const answer = await sendUpstream(stack, { target });
-      expect([target, answer.status]).toEqual([target, 403]);
-      expect(answer.body).not.toMatch(/wp-content|user_login|methodResponse/);
+      const response = await sendUpstream(stack, { target });
+      expect([target, response.status]).toEqual([target, 403]);
+      expect(response.body).not.toMatch(/wp-content|user_login|methodResponse/);
     }
     const forged = `1 00000000 1700000000 0123456789abcdef http 127.0.0.1 ${'0'.repeat(64)}`;
     expect((await sendUpstream(stack, { target: '/', headers: { 'x-security-optimizer-guard': forged } })).status).toBe(
@@ -74,13 +74,13 @@ onUnlikeStacks('guard and WordPress during failures', (stack) => {
     const content = join(stack.wordpressDir, 'wp-content');
     const [configuration, cache] = [join(stack.wordpressDir, 'wp-config.php'), join(content, 'advanced-cache.php')];
     const before = readFileSync(configuration, 'utf8');
-    const kept = join(stack.dir, 'kept-pages');
-    mkdirSync(kept, { mode: 0o777 });
+    const pagesDir = join(stack.dir, 'kept-pages');
+    mkdirSync(pagesDir, { mode: 0o777 });
     writeFileSync(configuration, before.replace('<?php', "<?php define( 'WP_CACHE', true );"));
     writeFileSync(
       cache,
       `<?php
-$kept_page = '${kept}/' . md5( $_SERVER['REQUEST_URI'] );
+$kept_page = '${pagesDir}/' . md5( $_SERVER['REQUEST_URI'] );
 if ( is_file( $kept_page ) ) { header( 'X-Kept: yes' ); readfile( $kept_page ); exit; }
 ob_start( function ( $page ) use ( $kept_page ) {
   if ( ! defined( 'DONOTCACHEPAGE' ) ) { file_put_contents( $kept_page, $page ); }
@@ -99,7 +99,7 @@ ob_start( function ( $page ) use ( $kept_page ) {
     } finally {
       rmSync(cache);
       writeFileSync(configuration, before);
-      rmSync(kept, { recursive: true });
+      rmSync(pagesDir, { recursive: true });
     }
   });
 
@@ -111,10 +111,10 @@ ob_start( function ( $page ) use ( $kept_page ) {
     afterAll(() => startWordPress(stack));
 
     it('shows visitors a page without internal details', async () => {
-      const answer = await sendRequest(stack, { target: '/hello-world/', headers: { accept: 'text/html' } });
-      expect(answer.status).toBe(502);
-      expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
-      expect(answer.body).not.toMatch(new RegExp(`ECONN|${stack.upstreamPort}|wordpress|php|node`, 'i'));
+      const response = await sendRequest(stack, { target: '/hello-world/', headers: { accept: 'text/html' } });
+      expect(response.status).toBe(502);
+      expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(response.body).not.toMatch(new RegExp(`ECONN|${stack.upstreamPort}|wordpress|php|node`, 'i'));
     });
 
     it('still refuses what a rule forbids', async () => {
@@ -156,12 +156,12 @@ ob_start( function ( $page ) use ( $kept_page ) {
       expect(await refusesXmlRpc()).toBe(true);
       expect((await sendRequest(stack, { target: '/.env' })).status).toBe(403);
       expect(await status()).toContain('is missing in WordPress; what only WordPress can enforce is not enforced');
-      const answer = await callApi(stack, {
+      const response = await callApi(stack, {
         path: '/wp-json/security-optimizer/v1/disable-feeds',
         body: '{"disable_feed":1}',
         headers: authorised(owner),
       });
-      expect(answer.body).toMatchObject({ data: null, status: 503, code: 'connector_missing' });
+      expect(response.body).toMatchObject({ data: null, status: 503, code: 'connector_missing' });
     });
     await until('the connector is back', async () => (await readOptions(stack, owner).catch(() => null)) !== null);
     expect((await readOptions(stack, owner)).disable_feed).toBe(0);
@@ -209,11 +209,11 @@ ob_start( function ( $page ) use ( $kept_page ) {
     await stopGuard(stack);
     await detach({ dataDir: stack.guardDir });
     expect(existsSync(muPlugins(stack)) ? readdirSync(muPlugins(stack)) : []).toEqual([]);
-    const kept = await runInWordPress(
+    const cached = await runInWordPress(
       stack,
       `global $wpdb; echo implode( ',', array_merge( $wpdb->get_col( "SHOW TABLES LIKE '%security_optimizer%'" ), $wpdb->get_col( "SELECT option_name FROM $wpdb->options WHERE option_name LIKE 'security_optimizer%'" ) ) );`,
     );
-    expect(kept).toBe('');
+    expect(cached).toBe('');
     const page = await sendUpstream(stack, { target: '/hello-world/' });
     expect(page.status).toBe(200);
     expect(page.body).toContain('application/rss+xml');

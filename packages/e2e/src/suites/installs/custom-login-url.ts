@@ -6,7 +6,7 @@ import { until } from '../../stacks/until.js';
 import { call, logInToSite, openPage, toComparable, visit } from './odd-site.js';
 
 /** URL paths of an unusual installation, and values that are set once its tests run. */
-export interface OddPlace {
+export interface LoginUrlContext {
   /** URL path of WordPress's own folder, '' at the root. */
   readonly core: string;
   /** URL path of the site, '' at the root. */
@@ -18,19 +18,19 @@ export interface OddPlace {
 }
 
 /** With a custom login URL, nobody finds the old one, and the owner uses the new one. */
-export function ownLoginAddress(place: OddPlace): void {
-  const { core, home, homes } = place;
+export function testCustomLoginUrl(context: LoginUrlContext): void {
+  const { core, home, homes } = context;
   describe('with a custom login URL', () => {
     let site: OddSite;
 
     beforeAll(async () => {
-      site = place.site();
-      const answer = await call(site, place.owner(), '/custom-login-url', {
+      site = context.site();
+      const response = await call(site, context.owner(), '/custom-login-url', {
         type: 'custom',
         login: 'my-door',
         signup: 'join-us',
       });
-      expect(answer.body).toMatchObject({ status: 200 });
+      expect(response.body).toMatchObject({ status: 200 });
     });
 
     it('no anonymous client can distinguish the old one from a missing page', async () => {
@@ -62,8 +62,8 @@ export function ownLoginAddress(place: OddPlace): void {
     it('no public page contains it', async () => {
       for (const at of homes) {
         for (const target of [`${at}/`, `${at}/?rest_route=/`, `${at}/?feed=rss2`, `${at}/?p=1`, `${at}/?author=1`]) {
-          const answer = await visit(site, { target });
-          expect([target, (answer.head + answer.body).includes('my-door')]).toEqual([target, false]);
+          const response = await visit(site, { target });
+          expect([target, (response.head + response.body).includes('my-door')]).toEqual([target, false]);
         }
       }
     });
@@ -80,8 +80,8 @@ export function ownLoginAddress(place: OddPlace): void {
         /href='?"?([^'"]*action=logout[^'"]*)/.exec(answer.body)?.[1]?.replace(/&(?:amp|#038);/g, '&') ?? '';
       expect(logOut).toContain(loginPath);
       const at = new URL(logOut);
-      const left = await visit(site, { target: at.pathname + at.search, headers: { cookie: session.cookie } });
-      expect([left.status, left.headers.location]).toEqual([302, expect.stringContaining(loginPath)]);
+      const response = await visit(site, { target: at.pathname + at.search, headers: { cookie: session.cookie } });
+      expect([response.status, response.headers.location]).toEqual([302, expect.stringContaining(loginPath)]);
     });
 
     it('the command line restores the old one', async () => {

@@ -118,7 +118,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
     form(`${corePath}/wp-admin/admin-ajax.php`, 'action=heartbeat&interval=60', { cookie });
   const admin = `${corePath}/wp-admin/profile.php`;
   /** Anonymous clients are redirected to the login, or get 404. */
-  const isSignedIn = async (browser: FormBrowser) => (await browser.look(admin)).status === 200;
+  const isSignedIn = async (browser: FormBrowser) => (await browser.get(admin)).status === 200;
   const addPost = (session: Session, prefix: string) =>
     visit(site, {
       method: 'POST',
@@ -157,8 +157,8 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
   it('lets its owner log in at a custom login URL, and hides its own', async () => {
     await call(site, owner, '/custom-login-url', { type: 'custom', login: 'my-door', signup: 'join-us' });
     const browser = browse(`${home}/my-door`);
-    expect((await browser.look(admin)).status).toBe(404);
-    const page = await browser.look(`${home}/my-door`);
+    expect((await browser.get(admin)).status).toBe(404);
+    const page = await browser.get(`${home}/my-door`);
     expect(page.status).toBe(200);
     // A browser sends a cookie only below its path. The form is in the home page's folder, its styles are in wp-admin.
     const marked = /^set-cookie: visit_mark=[^\n]*; path=([^;\r\n]+)/im.exec(page.head)?.[1];
@@ -167,12 +167,12 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
       true,
     ]);
     const style = /href='[^']*(\/wp-admin\/(?:load-styles\.php|css\/)[^']*)'/.exec(page.body)?.[1] ?? '';
-    expect((await browser.look(corePath + style.replace(/&(?:amp|#038);/g, '&'))).status).toBe(200);
-    expect((await browse().look(corePath + style.replace(/&(?:amp|#038);/g, '&'))).status).toBe(404);
+    expect((await browser.get(corePath + style.replace(/&(?:amp|#038);/g, '&'))).status).toBe(200);
+    expect((await browse().get(corePath + style.replace(/&(?:amp|#038);/g, '&'))).status).toBe(404);
     if (members !== undefined) {
-      const led = await browser.look(`${home}/nothing-here?go=1`);
+      const led = await browser.get(`${home}/nothing-here?go=1`);
       expect([led.status, led.headers.location]).toEqual([302, expect.stringMatching(`${members}$`)]);
-      expect((await browser.look('/wp-admin/')).status).toBe(404);
+      expect((await browser.get('/wp-admin/')).status).toBe(404);
     }
     await browser.logIn(site.user);
     expect(await isSignedIn(browser)).toBe(true);
@@ -187,7 +187,7 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
     await browser.logIn(site.user);
     expect(await isSignedIn(browser)).toBe(true);
     await call(site, owner, '/login-access', { entries: ['127.0.0.1'] });
-    const refused = [admin, `${corePath}/wp-login.php`].map((target) => browser.look(target));
+    const refused = [admin, `${corePath}/wp-login.php`].map((target) => browser.get(target));
     expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([403, 403]);
     expect((await browser.request(ajax(browser.cookie))).status).toBe(403);
     expect((await visit(site, { target: admin, headers: { cookie: owner.cookie } })).status).toBe(200);
@@ -201,14 +201,14 @@ describe.skipIf(!canRun).each(CHOICES)('a site with %s', (_name, choice) => {
     const half = await browser.logIn(site.user);
     expect([half.status, half.headers.location]).toEqual([303, expect.stringContaining('action=second-factor')]);
     expect(await isSignedIn(browser)).toBe(false);
-    const page = await browser.look(toPath(half));
+    const page = await browser.get(toPath(half));
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
     const shown = await browser.send(page, 'enrol', { code: totpCode(key) }, toPath(half));
     const done = await browser.send(shown, 'continue', { saved: '1' }, toPath(half));
     expect(done.status).toBe(303);
     expect(await isSignedIn(browser)).toBe(true);
     const target = `${corePath}/wp-admin/admin-ajax.php?action=rest-nonce`;
-    const nonce = (await browser.look(target)).body.trim();
+    const nonce = (await browser.get(target)).body.trim();
     const off = await call(site, { ...owner, cookie: browser.cookie, nonce }, '/2fa', { sg2fa: 0 });
     expect(off.body).toMatchObject({ status: 200 });
     await recover(site, 'two-factor', 'reset', site.user);
@@ -263,7 +263,7 @@ describe.skipIf(!canRun)('a site that changes its paths while guard runs', () =>
     const browser = new FormBrowser(site, ELSEWHERE, 'A browser', '/my-door');
     await browser.logIn(site.user);
     expect(browser.cookie).toContain('member_pass=');
-    expect((await browser.look('/wp-admin/profile.php')).status).toBe(200);
+    expect((await browser.get('/wp-admin/profile.php')).status).toBe(200);
   });
 
   it('is followed within a minute when its owner chooses another base for categories', async () => {

@@ -19,7 +19,7 @@ export interface Front {
 }
 
 /** @param lines further lines of the server block */
-type Configure = (place: { dir: string; tls: number; to: number; lines: string; name: string }) => string;
+type Configure = (location: { dir: string; tls: number; to: number; lines: string; name: string }) => string;
 
 const example = (file: string, table: Readonly<Record<string, string>>) =>
   replaceAll(readFileSync(join(projectDir, 'docs/operator/examples', file), 'utf8'), table);

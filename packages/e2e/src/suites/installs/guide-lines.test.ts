@@ -28,7 +28,7 @@ const hasApache = spawnSync('apache2', ['-v']).error === undefined;
 const VISITOR = '203.0.113.95';
 
 /** The values that the web server passes to PHP, before WordPress and the connector run. */
-const TOLD = `<?php echo json_encode( array( $_SERVER['REMOTE_ADDR'], $_SERVER['HTTPS'] ?? 'none' ) );`;
+const SHOW_CLIENT = `<?php echo json_encode( array( $_SERVER['REMOTE_ADDR'], $_SERVER['HTTPS'] ?? 'none' ) );`;
 
 /** Rules that run before the connector: by address and by scheme, with and without the guide's lines. */
 interface Lines {
@@ -38,7 +38,7 @@ interface Lines {
 
 interface Kind {
   readonly name: string;
-  readonly isThere: boolean;
+  readonly isInstalled: boolean;
   readonly language: 'nginx' | 'apache';
   /** A page that only the machine itself may request, by a rule of the server. */
   readonly page: string;
@@ -100,15 +100,15 @@ const onApache =
 
 const KINDS: readonly Kind[] = [
   {
-    ...{ name: 'nginx', isThere: existsSync('/etc/nginx/fastcgi.conf'), language: 'nginx', page: '/nginx_status' },
+    ...{ name: 'nginx', isInstalled: existsSync('/etc/nginx/fastcgi.conf'), language: 'nginx', page: '/nginx_status' },
     start: (site, lines) => startNginx(site, { change: () => nginxServer(site, lines) }),
   },
   {
-    ...{ name: 'Apache with PHP-FPM', isThere: hasApache, language: 'apache', page: '/server-status' },
+    ...{ name: 'Apache with PHP-FPM', isInstalled: hasApache, language: 'apache', page: '/server-status' },
     start: onApache('fpm'),
   },
   {
-    ...{ name: 'Apache with mod_php', isThere: hasApache && existsSync(MOD_PHP), language: 'apache' },
+    ...{ name: 'Apache with mod_php', isInstalled: hasApache && existsSync(MOD_PHP), language: 'apache' },
     ...{ page: '/server-status', start: onApache('mod_php') },
   },
 ];
@@ -123,7 +123,7 @@ describe.skipIf(stack === undefined)(
 
     beforeAll(async () => {
       site = await installSite(stack as Stack, dir, 'guidelines');
-      writeFileSync(join(site.wordpressDir, 'told.php'), TOLD);
+      writeFileSync(join(site.wordpressDir, 'told.php'), SHOW_CLIENT);
       mkdirSync(join(dir, 'tmp'), { recursive: true });
       chmodSync(join(dir, 'tmp'), 0o777);
     }, 5 * MINUTES);
@@ -149,18 +149,18 @@ describe.skipIf(stack === undefined)(
       return { visitors: sites[0]?.visitors, openPages: sites[0]?.openPages.map(({ path }) => path) };
     };
 
-    describe.each(KINDS)('$name', ({ isThere, language, page, start }) => {
+    describe.each(KINDS)('$name', ({ isInstalled, language, page, start }) => {
       const [address = '', ...moreOfAddress] = guideBlocks("Each visitor's address", language);
       const [scheme = '', , ...moreOfScheme] = guideBlocks('The visitor’s scheme', language);
 
-      it.skipIf(!isThere)('without them, sees guard as every client, and http as the scheme', async () => {
+      it.skipIf(!isInstalled)('without them, sees guard as every client, and http as the scheme', async () => {
         await begin(start(site, { address: '', scheme: '' }));
         expect(await readServerValues('https')).toEqual(['127.0.0.1', 'none']);
         expect((await visit(site, page, 'https', byVisitor)).status).toBe(200);
         expect(await readVisitorChecks()).toEqual({ visitors: 'hidden', openPages: [page] });
       });
 
-      it.skipIf(!isThere)(
+      it.skipIf(!isInstalled)(
         'with them, sees each visitor and the scheme, and closes pages for the machine itself',
         async () => {
           expect([moreOfAddress, moreOfScheme]).toEqual([[], []]);

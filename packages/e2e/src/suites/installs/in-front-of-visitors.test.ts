@@ -207,8 +207,8 @@ describe.skipIf(reason !== null)(
       JSON.parse((await visit(endpoint, { target: '/who.php', from })).body) as object;
     const xmlRpc = async () => (await visit(endpoint, { method: 'POST', target: '//xmlrpc.php', body: '<a/>' })).status;
     const isPastGuard = async () => {
-      const answer = await fetch(`${direct}/who.php`);
-      return [answer.status, (await answer.text()).includes('This address is not available here.')];
+      const response = await fetch(`${direct}/who.php`);
+      return [response.status, (await response.text()).includes('This address is not available here.')];
     };
 
     it('"Put it in front of a real site" fails no request of a visitor, and guard decides in the end', async () => {

@@ -72,8 +72,8 @@ for (const { name, program, configure, args, reload } of SERVERS) {
     };
     /** Statuses of so many GETs at once. */
     const visits = async (count: number) => {
-      const asked = Array.from({ length: count }, (_, i) => sendRequest(site, { target: `/kept/${i}` }));
-      return (await Promise.all(asked)).map(({ status }) => status);
+      const pending = Array.from({ length: count }, (_, i) => sendRequest(site, { target: `/kept/${i}` }));
+      return (await Promise.all(pending)).map(({ status }) => status);
     };
     const failures = (statuses: readonly number[]) => statuses.filter((status) => status !== 200 && status !== 410);
 
@@ -110,12 +110,12 @@ for (const { name, program, configure, args, reload } of SERVERS) {
     it('fail no request while the web server reloads its configuration', async () => {
       const statuses: number[] = [];
       for (let round = 0; round < 8; round++) {
-        const asked = Array.from({ length: 6 }, async (_, i) => {
+        const pending = Array.from({ length: 6 }, async (_, i) => {
           await pause(i * 40);
           return visits(10);
         });
         process.kill(service.pid, reload);
-        statuses.push(...(await Promise.all(asked)).flat());
+        statuses.push(...(await Promise.all(pending)).flat());
         await pause(300);
       }
       expect(statuses).toHaveLength(480);

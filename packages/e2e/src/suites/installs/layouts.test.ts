@@ -73,7 +73,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
   const plugins = (wordpressDir: string) => join(wordpressDir, 'wp-content', 'mu-plugins');
   const secretIn = (wordpressDir: string) => join(plugins(wordpressDir), 'security-optimizer', 'secret.php');
   const setLogin = async (of: OddSite, type: 'custom' | 'default') => {
-    const answer = await call(
+    const response = await call(
       of,
       await logInToSite(of, type === 'custom' ? undefined : '/my-door'),
       '/custom-login-url',
@@ -83,7 +83,7 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
         signup: 'join-us',
       },
     );
-    expect(answer.body).toMatchObject({ status: 200 });
+    expect(response.body).toMatchObject({ status: 200 });
   };
   /** Expects the same response for an anonymous client as for a missing page. */
   const expectMissing = async (of: OddSite, target: string, twin: string) => {
@@ -273,10 +273,10 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
       const without = await logIn();
       expect([without.status, without.headers.location]).toEqual([302, `${main.url}/second/wp-admin/`]);
       expect((await call(main, owner, '/2fa', { sg2fa: 1 })).body).toMatchObject({ status: 200 });
-      const answer = await logIn();
+      const response = await logIn();
       const target = '/second/my-door?action=second-factor';
-      expect([answer.status, answer.headers.location]).toEqual([303, target]);
-      const challenge = { cookie: getCookies(answer) };
+      expect([response.status, response.headers.location]).toEqual([303, target]);
+      const challenge = { cookie: getCookies(response) };
       const next = await visit(main, { target, headers: challenge });
       expect([next.status, next.body.includes('action="/second/my-door?action=')]).toEqual([200, true]);
       const send = (page: RawResponse, step: string, more: Readonly<Record<string, string>>) => {
@@ -367,9 +367,9 @@ describe.skipIf(stack === undefined)('WordPress in the directory layouts that ho
         /define\( 'AUTH_SALT', '([^']*)'/.exec(readFileSync(at('above', 'wp-config.php'), 'utf8'))?.[1];
       const before = salt();
       expect(before).toHaveLength(64);
-      const answer = await call(one, await logInToSite(one), '/logout-users', {});
-      expect(answer.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
-      expect(salt(), JSON.stringify(answer.body)).not.toBe(before);
+      const response = await call(one, await logInToSite(one), '/logout-users', {});
+      expect(response.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
+      expect(salt(), JSON.stringify(response.body)).not.toBe(before);
       expect(statSync(at('above', 'wp-config.php')).mode & 0o777).toBe(0o640);
       expect((await visit(one, { target: '/' })).status).toBe(200);
     });

@@ -10,39 +10,39 @@ interface Visit {
   /** Part of every answer. */
   readonly expected: string;
   /** Whether one connection is kept for all requests. */
-  readonly keptAlive: boolean;
+  readonly keepAlive: boolean;
   /** Rest between an answer and the next request, milliseconds. */
   readonly restMs: number;
 }
 
 const VISITS: readonly Visit[] = [
-  { name: 'front page', method: 'GET', target: '/', expected: '</html>', keptAlive: true, restMs: 300 },
+  { name: 'front page', method: 'GET', target: '/', expected: '</html>', keepAlive: true, restMs: 300 },
   {
     name: 'login form',
     method: 'GET',
     target: '/wp-login.php',
     expected: 'user_login',
-    keptAlive: false,
+    keepAlive: false,
     restMs: 400,
   },
-  { name: 'search', method: 'GET', target: '/?s=hello', expected: '</html>', keptAlive: true, restMs: 400 },
+  { name: 'search', method: 'GET', target: '/?s=hello', expected: '</html>', keepAlive: true, restMs: 400 },
   {
     name: 'search by form',
     method: 'POST',
     target: '/',
     body: 's=hello',
     expected: '</html>',
-    keptAlive: false,
+    keepAlive: false,
     restMs: 500,
   },
-  { name: 'REST', method: 'GET', target: '/wp-json/wp/v2/posts', expected: '"rendered"', keptAlive: true, restMs: 300 },
-  { name: 'REST anew', method: 'GET', target: '/wp-json/', expected: '"namespaces"', keptAlive: false, restMs: 500 },
+  { name: 'REST', method: 'GET', target: '/wp-json/wp/v2/posts', expected: '"rendered"', keepAlive: true, restMs: 300 },
+  { name: 'REST anew', method: 'GET', target: '/wp-json/', expected: '"namespaces"', keepAlive: false, restMs: 500 },
   {
     name: 'static',
     method: 'GET',
     target: '/wp-includes/css/buttons.min.css',
     expected: '.button',
-    keptAlive: true,
+    keepAlive: true,
     restMs: 80,
   },
   {
@@ -50,12 +50,12 @@ const VISITS: readonly Visit[] = [
     method: 'GET',
     target: '/wp-includes/css/dashicons.min.css',
     expected: 'dashicons',
-    keptAlive: false,
+    keepAlive: false,
     restMs: 150,
   },
 ];
 
-export interface Answer {
+export interface VisitorResponse {
   readonly status: number;
   readonly body: string;
 }
@@ -76,7 +76,7 @@ export function visit(
     readonly from?: string;
     readonly agent?: Agent;
   },
-): Promise<Answer & { readonly reused: boolean }> {
+): Promise<VisitorResponse & { readonly reused: boolean }> {
   const { method = 'GET', target, body, from = '127.0.0.1', agent } = options;
   const form = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': String(body?.length ?? 0) };
   const settings: RequestOptions = {
@@ -131,7 +131,7 @@ export function startVisitors(endpoint: SiteEndpoint): LiveVisitors {
   let resent = 0;
   let stopped = false;
 
-  async function once(each: Visit, from: string, agent: Agent): Promise<Answer> {
+  async function once(each: Visit, from: string, agent: Agent): Promise<VisitorResponse> {
     try {
       return await visit(endpoint, { ...each, from, agent });
     } catch (error) {
@@ -144,7 +144,7 @@ export function startVisitors(endpoint: SiteEndpoint): LiveVisitors {
   }
 
   async function use(each: Visit, index: number): Promise<void> {
-    const agent = new Agent({ keepAlive: each.keptAlive, maxSockets: 1 });
+    const agent = new Agent({ keepAlive: each.keepAlive, maxSockets: 1 });
     while (!stopped) {
       const at = step;
       try {

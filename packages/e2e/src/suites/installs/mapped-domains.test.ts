@@ -24,10 +24,10 @@ const NEW_PASSWORD = 'A-new-Password-for-roses-7';
 const stack = inject('stacks').find((one): one is Stack => one.kind === 'nginx-defaults' && !('problem' in one));
 
 /** Finds a URL in HTML by a part of it. */
-function linkIn(page: RawResponse, words: string): string {
+function linkIn(page: RawResponse, label: string): string {
   const links = [...page.body.matchAll(/href=["']([^"']+)["']/g)].map(([, link = '']) => link);
-  const found = links.map((link) => link.replace(/&(?:amp|#0?38);/g, '&')).find((link) => link.includes(words));
-  if (found === undefined) throw new Error(`No link with ${words} in ${page.body}`);
+  const found = links.map((link) => link.replace(/&(?:amp|#0?38);/g, '&')).find((link) => link.includes(label));
+  if (found === undefined) throw new Error(`No link with ${label} in ${page.body}`);
   return found;
 }
 
@@ -49,7 +49,7 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
   /** Opens the login that a redirect leads to, and logs in there. @returns the next redirect */
   const logInBy = async (url: string, host: string, name: string) => {
     const visitor = browserAt(host, name);
-    const page = await visitor.look(toTarget(url, host));
+    const page = await visitor.get(toTarget(url, host));
     expect([page.status, page.body.includes(`action="${toLoginUrl(host)}"`)]).toEqual([200, true]);
     const redirectTo =
       /name="redirect_to" value="([^"]*)"/.exec(page.body)?.[1]?.replace(/&(?:amp|#0?38);/g, '&') ?? '';
@@ -88,10 +88,10 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
         },
       },
     ]);
-    const answer = await call(site(MAIN), await logInToSite(site(MAIN)), '/custom-login-url', {
+    const response = await call(site(MAIN), await logInToSite(site(MAIN)), '/custom-login-url', {
       ...{ type: 'custom', login: LOGIN_SLUG, signup: 'club-entry' },
     });
-    expect(answer.body).toMatchObject({ status: 200 });
+    expect(response.body).toMatchObject({ status: 200 });
   }, 5 * MINUTES);
   afterAll(async () => {
     await layouts?.stop();
@@ -115,13 +115,13 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
 
   it('returns users with a lost password to the domain where they started, from the form to the new login', async () => {
     const visitor = browserAt(OWN, 'Browser with a lost password');
-    const page = await visitor.look(`/${LOGIN_SLUG}`);
+    const page = await visitor.get(`/${LOGIN_SLUG}`);
     const lost = linkIn(page, 'lostpassword');
     expect(lost).toBe(`${toLoginUrl(OWN)}?action=lostpassword`);
     const mails = mailbox(usual);
-    const asked = await visitor.request(form(toTarget(lost, OWN), `user_login=${USER}`));
-    expect(asked.status).toBe(302);
-    expect(new URL(asked.headers.location ?? '', toLoginUrl(OWN)).href).toContain(
+    const response = await visitor.request(form(toTarget(lost, OWN), `user_login=${USER}`));
+    expect(response.status).toBe(302);
+    expect(new URL(response.headers.location ?? '', toLoginUrl(OWN)).href).toContain(
       `${toLoginUrl(OWN)}?checkemail=confirm`,
     );
     const mail = await mails.to(MAIL);
@@ -130,8 +130,8 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
     expect(link.startsWith(`${toLoginUrl(OWN)}?`), mail).toBe(true);
     expect(mail).not.toContain(`//${MAIN}`);
 
-    const opened = await visitor.look(toTarget(link, OWN));
-    const chosen = await visitor.look(toTarget(opened.headers.location ?? '', OWN));
+    const opened = await visitor.get(toTarget(link, OWN));
+    const chosen = await visitor.get(toTarget(opened.headers.location ?? '', OWN));
     const key = /name="rp_key" value="([^"]+)"/.exec(chosen.body)?.[1] ?? '';
     const fields = new URLSearchParams({ pass1: NEW_PASSWORD, pass2: NEW_PASSWORD, rp_key: key });
     const done = await visitor.request(form(`/${LOGIN_SLUG}?action=resetpass`, fields.toString()));
@@ -141,7 +141,7 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
     expect(logIn).toBe(toLoginUrl(OWN));
     const { visitor: user, answer } = await logInBy(logIn, OWN, 'Browser after it');
     expect([createsSession(answer), answer.headers.location]).toEqual([true, home(OWN)]);
-    expect((await user.look('/wp-admin/')).status).toBe(200);
+    expect((await user.get('/wp-admin/')).status).toBe(200);
   });
 
   it('redirects a user of another domain from the main login to the login there, and on from it', async () => {
@@ -149,7 +149,7 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
     expect([first.status, first.headers.location]).toEqual([302, way(OWN, home(OWN))]);
     const { visitor, answer } = await logInBy(first.headers.location ?? '', OWN, 'The same browser');
     expect([createsSession(answer), answer.headers.location]).toEqual([true, home(OWN)]);
-    expect((await visitor.look('/wp-admin/')).status).toBe(200);
+    expect((await visitor.get('/wp-admin/')).status).toBe(200);
   });
 
   it('redirects users between domains through the login there, in the list of their sites', async () => {
@@ -170,7 +170,7 @@ describe.skipIf(stack === undefined)('a network with mapped domains, where sessi
     const challenge = await visitor.logIn(USER, userPassword);
     const factor = `/${LOGIN_SLUG}?action=second-factor`;
     expect([challenge.status, challenge.headers.location]).toEqual([303, factor]);
-    const page = await visitor.look(factor);
+    const page = await visitor.get(factor);
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
     const shown = await visitor.send(page, 'enrol', { code: totpCode(key) }, factor);
     const done = await visitor.send(shown, 'continue', { saved: '1' }, factor);

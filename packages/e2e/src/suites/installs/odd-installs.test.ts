@@ -10,7 +10,7 @@ import { securityOptimizer } from '../../stacks/guard-process.js';
 import { deployRelease, type Layout, leadTo, type OddSite, startOddInstall } from '../../stacks/odd-install.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress } from '../../stacks/wordpress.js';
-import { ownLoginAddress } from './custom-login-url.js';
+import { testCustomLoginUrl } from './custom-login-url.js';
 import { call, logInToSite, openPage, setAll, visit } from './odd-site.js';
 
 const LAYOUTS: readonly (readonly [string, Layout])[] = [
@@ -139,8 +139,8 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     it('file editors, XML-RPC and feeds are closed', async () => {
       for (const at of [core, ...homes]) {
         for (const screen of ['theme-editor.php', 'plugin-editor.php']) {
-          const answer = await visit(site, { target: `${at}/wp-admin/${screen}`, headers: { cookie: owner.cookie } });
-          expect([at, screen, answer.status]).toEqual([at, screen, 403]);
+          const response = await visit(site, { target: `${at}/wp-admin/${screen}`, headers: { cookie: owner.cookie } });
+          expect([at, screen, response.status]).toEqual([at, screen, 403]);
         }
         await all(403, [`${at}/xmlrpc.php`, `${at}/index.php/xmlrpc.php`], 'POST');
       }
@@ -170,18 +170,18 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     it('the owner can work: wp-admin, block editor, REST, uploads', async () => {
       const { cookie, nonce } = owner;
       for (const screen of ['', 'post-new.php', 'options-general.php', 'plugins.php', 'upload.php']) {
-        const answer = await visit(site, { target: `${core}/wp-admin/${screen}`, headers: { cookie } });
-        expect([screen, answer.status]).toEqual([screen, 200]);
+        const response = await visit(site, { target: `${core}/wp-admin/${screen}`, headers: { cookie } });
+        expect([screen, response.status]).toEqual([screen, 200]);
       }
       for (const base of [`${home}/?rest_route=/`, ...(layout.plain === true ? [] : [`${home}/wp-json/`])]) {
-        const answer = await visit(site, {
+        const response = await visit(site, {
           method: 'POST',
           target: `${base}wp/v2/posts`,
           headers: { cookie, 'x-wp-nonce': nonce, 'content-type': 'application/json' },
           body: JSON.stringify({ title: 'A post', status: 'publish' }),
         });
-        expect([base, answer.status]).toEqual([base, 201]);
-        const { link } = JSON.parse(answer.body) as { link: string };
+        expect([base, response.status]).toEqual([base, 201]);
+        const { link } = JSON.parse(response.body) as { link: string };
         const at = new URL(link);
         await all(200, [at.pathname + at.search]);
       }
@@ -216,7 +216,7 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
     });
   });
 
-  ownLoginAddress({ core, home, homes, site: () => site, owner: () => owner });
+  testCustomLoginUrl({ core, home, homes, site: () => site, owner: () => owner });
 
   describe.runIf(layout.network === true)('in the network', () => {
     it('only a super administrator may change settings of all sites', async () => {
@@ -235,12 +235,12 @@ describe.skipIf(!canRun).each(LAYOUTS)('WordPress %s', (_name, layout) => {
         expect([at, page.status]).toEqual([at, 403]);
       }
       for (const suffix of ['/fetch-options', '/activity-unknown', '/logout-users']) {
-        const answer = await callApi(site, {
+        const response = await callApi(site, {
           path: `/wp-json/security-optimizer/v1${suffix}`,
           body: '{"page":"security"}',
           headers: authorised(admin),
         });
-        expect([suffix, answer.http, answer.body.code]).toEqual([suffix, 403, 'rest_forbidden']);
+        expect([suffix, response.http, response.body.code]).toEqual([suffix, 403, 'rest_forbidden']);
       }
     });
 

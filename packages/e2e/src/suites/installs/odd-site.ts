@@ -21,14 +21,14 @@ export async function logInToSite(
   login = site.user,
 ): Promise<Session> {
   const fields = new URLSearchParams({ log: login, pwd: site.password, 'wp-submit': 'Log In', testcookie: '1' });
-  const answer = await visit(
+  const response = await visit(
     site,
     form(loginPath, fields.toString(), { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' }),
   );
-  const cookie = getCookies(answer);
+  const cookie = getCookies(response);
   const target = `${site.corePath}/wp-admin/admin-ajax.php?action=rest-nonce`;
   const nonce = await visit(site, { target, headers: { cookie } });
-  if (!/^[0-9a-f]{10}$/.test(nonce.body.trim())) throw new Error(`${login} could not log in: ${answer.head}`);
+  if (!/^[0-9a-f]{10}$/.test(nonce.body.trim())) throw new Error(`${login} could not log in: ${response.head}`);
   return { login, cookie, nonce: nonce.body.trim() };
 }
 
@@ -78,19 +78,19 @@ export async function call(
 /** Sets every option of Site Security, one call each. */
 export async function setAll(site: OddSite, owner: Session, value: 0 | 1): Promise<Record<SecurityField, number>> {
   for (const { field, suffix } of siteSecurityToggles) {
-    const answer = await call(site, owner, suffix, { [field]: value });
-    if (answer.body.status !== 200) throw new Error(`${field} can't be set: ${JSON.stringify(answer.body)}`);
+    const response = await call(site, owner, suffix, { [field]: value });
+    if (response.body.status !== 200) throw new Error(`${field} can't be set: ${JSON.stringify(response.body)}`);
   }
   return (await call(site, owner, '/fetch-options', { page: 'security' })).body.data as Record<SecurityField, number>;
 }
 
 /** The visible parts of a response. One name is replaced by another, so that two pages can be compared. */
 export function toComparable({ status, headers, body }: RawResponse, name = 'none', as = name): object {
-  const kept = Object.entries(headers).filter(([header]) => !['date', 'content-length'].includes(header));
+  const compared = Object.entries(headers).filter(([header]) => !['date', 'content-length'].includes(header));
   const read = (text: string) => text.split(name).join(as);
   return {
     status,
-    headers: Object.fromEntries(kept.map(([header, value]) => [header, read(value)])),
+    headers: Object.fromEntries(compared.map(([header, value]) => [header, read(value)])),
     body: read(body)
       .replace(/\b[0-9a-f]{10}\b/g, 'NONCE')
       .split('\n'),

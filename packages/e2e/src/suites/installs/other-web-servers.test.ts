@@ -91,10 +91,10 @@ for (const { name, program, start, caches } of SERVERS) {
       async () => {
         const page = async (headers = {}) => (await sendRequest(site, { target: '/', headers })).headers;
         await page();
-        const kept = await page();
+        const cached = await page();
         // Varnish names the request that cached the page.
-        expect(kept['x-cache'] === 'HIT' || /^\d+ \d+$/.test(kept['x-varnish'] ?? '')).toBe(true);
-        expect(Object.keys(kept).filter((header) => header.startsWith('x-security-optimizer'))).toEqual([]);
+        expect(cached['x-cache'] === 'HIT' || /^\d+ \d+$/.test(cached['x-varnish'] ?? '')).toBe(true);
+        expect(Object.keys(cached).filter((header) => header.startsWith('x-security-optimizer'))).toEqual([]);
         const { cookie } = await logIn(site);
         const mine = await sendRequest(site, { target: '/', headers: { cookie } });
         expect(mine.body).toContain('wpadminbar');

@@ -77,7 +77,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   afterAll(() => removeLayouts(dir));
 
   /** Returns and clears the requests for which PHP was started. */
-  const takePhpStarts = (): readonly string[] => {
+  const drainPhpStarts = (): readonly string[] => {
     const lines = readFileSync(starts, 'utf8').split('\n').slice(0, -1);
     writeFileSync(starts, '');
     return lines;
@@ -112,8 +112,8 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
   }
 
   const pastGuard = async (headers: Readonly<Record<string, string>> = {}) => {
-    const answer = await sendUpstream(site, { target: '/', headers: { host: HOST, ...headers } });
-    return [answer.status, answer.headers['x-cache']];
+    const response = await sendUpstream(site, { target: '/', headers: { host: HOST, ...headers } });
+    return [response.status, response.headers['x-cache']];
   };
   const BY_HTTPS = { 'x-forwarded-proto': 'https' };
 
@@ -124,10 +124,10 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
         await begin(cache, false);
         expect((await visit(site, '/')).headers['x-cache']).toBe('MISS');
         // The cached page keeps the signal of the first request.
-        const kept = await sendUpstream(site, { target: '/', headers: { host: HOST, ...BY_HTTPS } });
-        expect([kept.status, kept.headers['x-cache']]).toEqual([200, 'HIT']);
-        expect(kept.headers['x-security-optimizer-signal']).toMatch(/^1 [0-9a-f]{8} [0-9a-f]{16} /);
-        takePhpStarts();
+        const cached = await sendUpstream(site, { target: '/', headers: { host: HOST, ...BY_HTTPS } });
+        expect([cached.status, cached.headers['x-cache']]).toEqual([200, 'HIT']);
+        expect(cached.headers['x-security-optimizer-signal']).toMatch(/^1 [0-9a-f]{8} [0-9a-f]{16} /);
+        drainPhpStarts();
         const begun = Date.now();
         for (let time = 0; time < 8; time++) {
           for (let hit = 0; hit < 5; hit++) {
@@ -137,7 +137,7 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
           }
           await new Promise((resolve) => setTimeout(resolve, 2000));
         }
-        const started = takePhpStarts();
+        const started = drainPhpStarts();
         // The drop-in itself is PHP; nginx needs none.
         expect(started.filter((target) => target === '/').length).toBe(cache === 'nginx' ? 0 : 40);
         const rounds = 1 + Math.ceil((Date.now() - begun) / 30_000);
@@ -189,8 +189,8 @@ describe.skipIf(stack === undefined)('a page cache behind guard', { timeout: 5 *
 
   /** Requests a page from the web server behind at another address of this machine, as a visitor with https. */
   async function requestAt(host: string, port: number): Promise<readonly unknown[]> {
-    const asked = get({ host, port, path: '/', agent: false, headers: { host: HOST, ...BY_HTTPS } });
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const request = get({ host, port, path: '/', agent: false, headers: { host: HOST, ...BY_HTTPS } });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.resume();
     return [response.statusCode, response.headers['x-cache']];
   }

@@ -77,7 +77,7 @@ describe.skipIf(!isReady)(
       return front;
     }
 
-    const ASKED = ['X-Accel-Redirect: /internal/secret', 'x-accel-redirect: /internal/secret'];
+    const REQUESTS = ['X-Accel-Redirect: /internal/secret', 'x-accel-redirect: /internal/secret'];
     const OTHERS = ['X-Sendfile: /srv/secret', 'X-LIGHTTPD-Send-File: /srv/secret', 'X-Accel-Expires: 60'];
 
     /** Servers behind guard that pass these headers on. */
@@ -94,24 +94,24 @@ describe.skipIf(!isReady)(
       ],
     ];
 
-    describe.each(BEHIND)('with %s behind', (_name, isThere, start) => {
-      it.skipIf(!isThere)('nginx in front sends no file of its own, and reveals no name', async () => {
+    describe.each(BEHIND)('with %s behind', (_name, isInstalled, start) => {
+      it.skipIf(!isInstalled)('nginx in front sends no file of its own, and reveals no name', async () => {
         const front = await through(await start(), 'nginx');
-        for (const asked of ASKED) {
-          addHeaders([asked, ...OTHERS, 'X-Kept: kept']);
+        for (const request of REQUESTS) {
+          addHeaders([request, ...OTHERS, 'X-Kept: kept']);
           // The same without guard.
           for (const target of ['/', '/wp-login.php', '/?rest_route=/', '/?p=987654'])
             expect([target, (await front.requestWithoutGuard({ target })).body]).toEqual([target, SECRET]);
           const page = await front.request({ target: '/' });
           expect([page.status, page.headers['x-kept'], page.body.includes('</html>')]).toEqual([200, 'kept', true]);
-          const answers = [page];
+          const responses = [page];
           for (const target of ['/wp-login.php', '/?rest_route=/', '/?p=987654']) {
-            answers.push(await front.request({ target }));
-            answers.push(await front.request({ target, method: 'HEAD' }));
-            answers.push(await front.request({ target, headers: { range: 'bytes=0-3', 'if-none-match': '"a"' } }));
+            responses.push(await front.request({ target }));
+            responses.push(await front.request({ target, method: 'HEAD' }));
+            responses.push(await front.request({ target, headers: { range: 'bytes=0-3', 'if-none-match': '"a"' } }));
           }
-          expect(answers.map(({ status }) => status)).toEqual([...Array(7).fill(200), ...Array(3).fill(404)]);
-          for (const { head, body } of answers) {
+          expect(responses.map(({ status }) => status)).toEqual([...Array(7).fill(200), ...Array(3).fill(404)]);
+          for (const { head, body } of responses) {
             expect(body).not.toContain(SECRET);
             expect(head).not.toMatch(/accel|internal|send-?file|\/srv\/secret/i);
           }
@@ -124,7 +124,7 @@ describe.skipIf(!isReady)(
 
     it.skipIf(!has('apache2', '-v'))('Apache in front, which ignores the headers, reveals no name', async () => {
       const front = await through(await startApache(site), 'apache2');
-      addHeaders([...ASKED, ...OTHERS]);
+      addHeaders([...REQUESTS, ...OTHERS]);
       expect((await front.requestWithoutGuard({ target: '/' })).head).toMatch(/x-accel-redirect: \/internal\/secret/i);
       const { status, head, body } = await front.request({ target: '/' });
       expect([status, body.includes('</html>')]).toEqual([200, true]);
@@ -134,19 +134,19 @@ describe.skipIf(!isReady)(
     /** Expects the same file as without guard: complete, HEAD, a range, and not modified. */
     async function expectBought(front: Front, target: string): Promise<void> {
       for (const request of [front.requestWithoutGuard, front.request]) {
-        const whole = await request({ target });
-        expect([whole.status, whole.body]).toEqual([200, BOUGHT]);
-        expect(whole.headers).toMatchObject({
+        const complete = await request({ target });
+        expect([complete.status, complete.body]).toEqual([200, BOUGHT]);
+        expect(complete.headers).toMatchObject({
           'content-type': 'application/pdf',
           'content-disposition': 'attachment; filename="bought.pdf"',
           'content-length': String(BOUGHT.length),
         });
-        expect(whole.head).not.toMatch(/accel|sendfile|\/bought\//i);
+        expect(complete.head).not.toMatch(/accel|sendfile|\/bought\//i);
         const head = await request({ target, method: 'HEAD' });
         expect([head.status, head.headers['content-length'], head.body]).toEqual([200, String(BOUGHT.length), '']);
         const part = await request({ target, headers: { range: 'bytes=5-7' } });
         expect([part.status, part.body]).toEqual([206, BOUGHT.slice(5, 8)]);
-        const again = await request({ target, headers: { 'if-none-match': whole.headers.etag as string } });
+        const again = await request({ target, headers: { 'if-none-match': complete.headers.etag as string } });
         expect([again.status, again.body]).toEqual([304, '']);
       }
     }

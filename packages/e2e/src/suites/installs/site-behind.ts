@@ -51,9 +51,9 @@ export async function attachAnew(site: SiteBehind, names: readonly string[]): Pr
 }
 
 export function attachAgain(site: SiteBehind, more: readonly string[] = []): Promise<CommandOutcome> {
-  const places = ['--wordpress', site.wordpressDir, '--data-dir', site.guardDir];
+  const options = ['--wordpress', site.wordpressDir, '--data-dir', site.guardDir];
   const behind = ['--upstream', `http://127.0.0.1:${site.upstreamPort}`, '--trusted-proxy', '127.0.0.1'];
-  return securityOptimizer('attach', ...places, ...behind, ...more);
+  return securityOptimizer('attach', ...options, ...behind, ...more);
 }
 
 interface Status {
@@ -96,7 +96,7 @@ function example(site: SiteBehind, name: string, more: Readonly<Record<string, s
   });
 }
 
-const answers = (site: SiteBehind): Promise<boolean> =>
+const isAvailable = (site: SiteBehind): Promise<boolean> =>
   sendUpstream(site, { target: '/wp-includes/css/buttons.min.css' }).then(
     () => true,
     () => false,
@@ -131,7 +131,7 @@ export async function startNginx(site: SiteBehind, options: NginxOptions = {}): 
     ...{ name: 'nginx', command: 'nginx', args: ['-c', file, '-p', dir, '-e', 'stderr'], readySeconds: 90 },
     pidFile: join(dir, 'run/web.json'),
     logFile: join(dir, 'logs/web.log'),
-    ready: () => answers(site),
+    ready: () => isAvailable(site),
   });
 }
 
@@ -177,6 +177,6 @@ export async function startApache(site: SiteBehind, options: ApacheOptions = {})
     ...{ name: 'Apache', command: 'apache2', args: ['-DFOREGROUND', '-f', file], readySeconds: 90 },
     pidFile: join(dir, 'run/web.json'),
     logFile: join(dir, 'logs/web.log'),
-    ready: () => answers(site),
+    ready: () => isAvailable(site),
   });
 }

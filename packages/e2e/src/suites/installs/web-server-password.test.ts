@@ -27,7 +27,7 @@ add_action( 'rest_api_init', function () {
 `;
 
 /** The guide's lines: guard's own requests carry a header that guard strips from requests of visitors. */
-const [ASKS = '', ...BASIC] = guideBlocks('A password of the web server', 'nginx').join('').trim().split('\n');
+const [AUTH_CONFIG = '', ...BASIC] = guideBlocks('A password of the web server', 'nginx').join('').trim().split('\n');
 
 /** nginx requires basic authentication below a path while `work` runs. */
 async function behindPassword(stack: Stack, path: string, work: () => Promise<void>): Promise<void> {
@@ -36,9 +36,9 @@ async function behindPassword(stack: Stack, path: string, work: () => Promise<vo
   const before = readFileSync(file, 'utf8');
   const basic = replaceAll(BASIC.join(' '), { '/etc/nginx/staging.htpasswd': `"${passwords}"` });
   writeFileSync(passwords, `${STAGING[0]}:{PLAIN}${STAGING[1]}\n`);
-  const whole = before.replace('  server {\n', `  ${ASKS}\n  server {\n    ${path === '/' ? basic : ''}\n`);
+  const config = before.replace('  server {\n', `  ${AUTH_CONFIG}\n  server {\n    ${path === '/' ? basic : ''}\n`);
   const folder = `location ${path} { ${basic} try_files $uri $uri/ /index.php?$args; }\n    location / {`;
-  writeFileSync(file, path === '/' ? whole : whole.replace('location / {', folder));
+  writeFileSync(file, path === '/' ? config : config.replace('location / {', folder));
   const again = async () => {
     await stopWordPress(stack);
     await startWordPress(stack);

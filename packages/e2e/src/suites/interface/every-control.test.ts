@@ -2,17 +2,17 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { focusedStop, tabStops } from '../../browser/keyboard.js';
 import { ownerSuite } from '../login-owner/helpers.js';
-import { openPlace, PLACES } from './sample-site.js';
+import { openScreen, SCREENS } from './sample-site.js';
 
 /** Properties of the look of elements whose values do not depend on the width of the page. */
-const LOOKS =
+const STYLE_PROPERTIES =
   'color backgroundColor fontFamily fontSize fontWeight lineHeight letterSpacing textTransform textDecorationLine textAlign listStyleType boxShadow boxSizing borderTopWidth borderTopStyle borderTopColor borderTopLeftRadius paddingTop paddingLeft marginTop minHeight float verticalAlign';
 
 ownerSuite('every page and tab', (owner) => {
   const { stack } = owner;
-  const open = async (place: string, ready: string, width: number): Promise<Page> => {
+  const open = async (screen: string, ready: string, width: number): Promise<Page> => {
     const { page } = owner;
-    await openPlace(page, stack, place, ready, width);
+    await openScreen(page, stack, screen, ready, width);
     return page;
   };
   afterAll(() => owner.page.setViewportSize({ width: 1440, height: 900 }));
@@ -21,9 +21,9 @@ ownerSuite('every page and tab', (owner) => {
   it.each([1440, 320])(
     'can be operated by keyboard: every control in order, visible and with a focus ring, at %i px',
     async (width) => {
-      for (const [place, ready] of PLACES) {
-        const page = await open(place, ready, width);
-        const wanted = await tabStops(page);
+      for (const [screen, ready] of SCREENS) {
+        const page = await open(screen, ready, width);
+        const expected = await tabStops(page);
         await page.evaluate(() => {
           const start = document.createElement('button');
           start.id = 'before-all';
@@ -31,44 +31,44 @@ ownerSuite('every page and tab', (owner) => {
           start.focus();
         });
         const reached: string[] = [];
-        for (let stop = 0; stop < wanted.length; stop++) {
+        for (let stop = 0; stop < expected.length; stop++) {
           await page.keyboard.press('Tab');
           reached.push(await focusedStop(page));
         }
-        expect({ place, reached }).toEqual({ place, reached: wanted });
+        expect({ screen, reached }).toEqual({ screen, reached: expected });
       }
     },
   );
 
   it('look the same without the styles of wp-admin', async () => {
-    for (const [place, ready] of PLACES) {
-      const page = await open(place, ready, 1440);
+    for (const [screen, ready] of SCREENS) {
+      const page = await open(screen, ready, 1440);
       const differences = await page.evaluate((properties) => {
         const names = properties.split(' ') as (keyof CSSStyleDeclaration)[];
         const parts = [...document.querySelectorAll('.so *:not(svg *)')].filter((part) => part.checkVisibility());
-        const look = () =>
+        const listStyles = () =>
           parts.map((part) => {
             const style = getComputedStyle(part);
             return names.map((name) => String(style[name]));
           });
-        const withTheirs = look();
+        const withTheirs = listStyles();
         const theirs = [...document.styleSheets].filter(({ href }) => !href?.includes('/security-optimizer/'));
         for (const sheet of theirs) sheet.disabled = true;
-        const alone = look();
+        const alone = listStyles();
         return parts.flatMap((part, at) =>
-          names.flatMap((name, place) => {
-            const [now, then] = [withTheirs[at]?.[place], alone[at]?.[place]];
+          names.flatMap((name, index) => {
+            const [now, then] = [withTheirs[at]?.[index], alone[at]?.[index]];
             return now === then ? [] : [`${part.tagName}.${part.className} ${String(name)}: ${now}, alone ${then}`];
           }),
         );
-      }, LOOKS);
-      expect({ place, differences: [...new Set(differences)] }).toEqual({ place, differences: [] });
+      }, STYLE_PROPERTIES);
+      expect({ screen, differences: [...new Set(differences)] }).toEqual({ screen, differences: [] });
     }
   });
 
   it('do not affect the styles of wp-admin', async () => {
     const neighbours = '#adminmenu, #adminmenu a, #wpadminbar, #wpadminbar a, #wpfooter, #wpfooter a, #wpbody, .notice';
-    const look = async (page: Page) => {
+    const readStyle = async (page: Page) => {
       // Elements under the pointer look different, so the pointer is moved away from them.
       await page.mouse.move(720, 450);
       // wp-admin's bar needs a moment to notice that the pointer has left it.
@@ -92,7 +92,7 @@ ownerSuite('every page and tab', (owner) => {
           }
           return Object.fromEntries(seen);
         },
-        [neighbours, LOOKS] as const,
+        [neighbours, STYLE_PROPERTIES] as const,
       );
     };
     await owner.page.goto(`${stack.url}/wp-admin/tools.php`);
@@ -101,11 +101,11 @@ ownerSuite('every page and tab', (owner) => {
         .querySelector('#wpbody-content')
         ?.prepend(Object.assign(document.createElement('hr'), { className: 'wp-header-end' })),
     );
-    const plain = await look(owner.page);
-    for (const [place, ready] of PLACES.filter(([name]) => !name.includes('#'))) {
-      const ours = await look(await open(place, ready, 1440));
+    const plain = await readStyle(owner.page);
+    for (const [screen, ready] of SCREENS.filter(([name]) => !name.includes('#'))) {
+      const ours = await readStyle(await open(screen, ready, 1440));
       const changed = Object.keys(ours).filter((name) => plain[name] !== undefined && plain[name] !== ours[name]);
-      expect({ place, changed }).toEqual({ place, changed: [] });
+      expect({ screen, changed }).toEqual({ screen, changed: [] });
       expect(Object.keys(ours).length).toBeGreaterThan(20);
     }
   });

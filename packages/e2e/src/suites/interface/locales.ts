@@ -36,11 +36,11 @@ export async function readLanguages(values: readonly string[]): Promise<readonly
 }
 
 function createTranslator(messages: Messages): Pick<Language, 'translate' | 'translatePlural'> {
-  const form = (text: string, place: number, words: readonly string[]): string => {
-    const said = messages[text]?.[place];
-    if (said === undefined) throw new Error(`“${text}” is not in the catalogue.`);
+  const form = (text: string, index: number, words: readonly string[]): string => {
+    const translation = messages[text]?.[index];
+    if (translation === undefined) throw new Error(`“${text}” is not in the catalogue.`);
     let next = 0;
-    return said.replace(/%(?:(\d)\$)?[sd]/g, (_all, at?: string) => words[Number(at ?? ++next) - 1] ?? '');
+    return translation.replace(/%(?:(\d)\$)?[sd]/g, (_all, at?: string) => words[Number(at ?? ++next) - 1] ?? '');
   };
   return {
     translate: (text, ...words) => form(text, 0, words),
@@ -92,13 +92,13 @@ const HAS_LETTER = /\p{L}/u;
 
 /** A text is German if it is an entry of the catalogue, a part of one between elements, or composed of such. */
 function germanRule(messages: Messages, values: readonly string[]): Language['isTranslated'] {
-  const whole = new Set<string>();
+  const sentences = new Set<string>();
   const patterns: RegExp[] = [];
   for (const [text, forms] of Object.entries(messages)) {
     if (text === '') continue;
     for (const form of forms) {
       for (const part of [form.replace(/<[^>]+>/g, ''), ...form.split(/<[^>]+>/)]) {
-        for (const piece of part.split(PLACEHOLDER)) whole.add(piece.trim());
+        for (const piece of part.split(PLACEHOLDER)) sentences.add(piece.trim());
         if (PLACEHOLDER.test(part)) patterns.push(toPattern(part.trim()));
       }
     }
@@ -113,7 +113,7 @@ function germanRule(messages: Messages, values: readonly string[]): Language['is
     const joints = text.split(/, |: |\. | {2,}|\n|[“”„"()]/).filter((part) => part.trim() !== '');
     const is =
       isValue(text) ||
-      whole.has(text) ||
+      sentences.has(text) ||
       patterns.some((pattern) =>
         pattern
           .exec(text)

@@ -5,7 +5,7 @@ import { focusedStop, tabStops } from '../../browser/keyboard.js';
 import { answerConsent, logIn } from '../../http/session.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { installLanguages, readLanguages } from './locales.js';
-import { openPlace, PLACES } from './sample-site.js';
+import { openScreen, SCREENS } from './sample-site.js';
 import { Walker } from './walker.js';
 
 onUsualStack('the keyboard in right-to-left languages', define, { timeout: 600_000 });
@@ -30,8 +30,8 @@ function define(stack: Stack): void {
     removeLanguages?.();
   });
 
-  async function open(place: string, ready: string, width = 1440): Promise<void> {
-    await openPlace(page, stack, place, ready, width);
+  async function open(screen: string, ready: string, width = 1440): Promise<void> {
+    await openScreen(page, stack, screen, ready, width);
     expect(await page.evaluate(() => getComputedStyle(document.querySelector('.so-app') as Element).direction)).toBe(
       'rtl',
     );
@@ -39,9 +39,9 @@ function define(stack: Stack): void {
 
   // At 390 px the tab list may be scrolled to any part.
   it.each([1440, 390])('moves with Tab through every page from right to left at %i px', async (width) => {
-    for (const [place, ready] of PLACES) {
-      await open(place, ready, width);
-      const wanted = await tabStops(page);
+    for (const [screen, ready] of SCREENS) {
+      await open(screen, ready, width);
+      const expected = await tabStops(page);
       await page.evaluate(() => {
         const start = document.createElement('button');
         document.querySelector('.so-app')?.before(start);
@@ -50,15 +50,15 @@ function define(stack: Stack): void {
       const reached: string[] = [];
       const wrong: string[] = [];
       let before: Box | null = null;
-      for (let stop = 0; stop < wanted.length; stop++) {
+      for (let stop = 0; stop < expected.length; stop++) {
         await page.keyboard.press('Tab');
         reached.push(await focusedStop(page));
         const now = await getFocusBox(page);
         if (before !== null && isBackwards(before, now)) wrong.push(`${before.name} -> ${now.name}`);
         before = now;
       }
-      expect({ place, reached }).toEqual({ place, reached: wanted });
-      expect({ place, wrong }).toEqual({ place, wrong: [] });
+      expect({ screen, reached }).toEqual({ screen, reached: expected });
+      expect({ screen, wrong }).toEqual({ screen, wrong: [] });
     }
   });
 

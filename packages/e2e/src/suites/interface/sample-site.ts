@@ -113,7 +113,7 @@ const LIST = '.so-table:not(.so-table--sk)';
 const EMPTY = '.so-empty';
 
 /** Pages and tabs, each with a selector that matches once it has loaded. */
-export const PLACES = [
+export const SCREENS = [
   ['security-optimizer', `.so-recent ${LIST}, .so-recent ${EMPTY}`],
   ['site-security', '[role="switch"]'],
   ['login-settings', '.so-row__ctl .so-btn'],
@@ -126,14 +126,20 @@ export const PLACES = [
 ] as const;
 
 /** Opens a page or tab and waits until all of it has loaded. Parts have their own requests, which end in any order. */
-export async function openPlace(page: Page, stack: Stack, place: string, ready: string, width: number): Promise<void> {
+export async function openScreen(
+  page: Page,
+  stack: Stack,
+  screen: string,
+  ready: string,
+  width: number,
+): Promise<void> {
   await page.setViewportSize({ width, height: 900 });
   // From another page, so that the URL with its hash is really loaded.
   await page.goto('about:blank');
-  await page.goto(`${stack.url}/wp-admin/admin.php?page=${place}`);
+  await page.goto(`${stack.url}/wp-admin/admin.php?page=${screen}`);
   await page.locator(ready).first().waitFor();
   // The status control has its own request.
-  if (place !== 'security-optimizer') await page.locator('.so-status').waitFor();
+  if (screen !== 'security-optimizer') await page.locator('.so-status').waitFor();
   await nothingLoads(page);
 }
 

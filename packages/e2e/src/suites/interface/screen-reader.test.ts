@@ -22,9 +22,9 @@ ownerSuite('the messages for screen readers', (owner) => {
     await owner.set('/disable-xml-rpc', { disable_xml_rpc: 1 });
   });
 
-  async function open(place = 'site-security'): Promise<Page> {
+  async function open(screen = 'site-security'): Promise<Page> {
     const { page } = owner;
-    await page.goto(`${stack.url}/wp-admin/admin.php?page=${place}`);
+    await page.goto(`${stack.url}/wp-admin/admin.php?page=${screen}`);
     await page.locator('.so-status').waitFor();
     await listen(page);
     return page;
@@ -65,8 +65,8 @@ ownerSuite('the messages for screen readers', (owner) => {
       await pressOn(page, page.getByRole('switch', { name }), 'Space', at === 0 ? 'Tab' : 'Shift+Tab');
       await expect.poll(() => page.locator('.so-toast [role="status"] p').count()).toBe(at + 1);
     }
-    const said = (await heardOn(page)).filter(({ role, what }) => role === 'status' && what !== 'there');
-    expect(said).toHaveLength(2);
+    const announced = (await heardOn(page)).filter(({ role, what }) => role === 'status' && what !== 'there');
+    expect(announced).toHaveLength(2);
   });
 
   it('stay available while a dialog is open, which hides the page behind it', async () => {

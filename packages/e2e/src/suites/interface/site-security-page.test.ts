@@ -30,11 +30,11 @@ onUsualStack('the Site Security page', (stack) => {
   });
   afterAll(() => browser?.close());
 
-  async function withPage(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<void> {
+  async function withPage(options: BrowserContextOptions, check: (page: Page) => Promise<void>): Promise<void> {
     await setOptions(stack, owner, { ...allOptions(1), disable_xml_rpc: 0, delete_readme: 0 });
     const window = await openWindow(browser, stack, owner, options);
     try {
-      await look(await window.newPage());
+      await check(await window.newPage());
     } finally {
       await window.close();
     }
@@ -198,10 +198,10 @@ onUsualStack('the Site Security page', (stack) => {
       const padding = await getSwitch(page, xmlRpc.title).evaluate((control) => {
         const row = control.closest<HTMLElement>('.so-row');
         if (row === null) return '';
-        const look = getComputedStyle(row);
-        const before = look.paddingLeft;
+        const style = getComputedStyle(row);
+        const before = style.paddingLeft;
         row.style.paddingLeft = '7px';
-        return `${before}, ${look.paddingLeft}`;
+        return `${before}, ${style.paddingLeft}`;
       });
       expect(padding).toMatch(/^\d+px, 7px$/);
     }));

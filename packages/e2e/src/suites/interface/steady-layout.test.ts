@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium, openWindow } from '../../browser/chromium.js';
 import { answerConsent } from '../../http/session.js';
 import { onUsualStack } from '../../stacks/stack.js';
-import { openPlace, PLACES, prepareSampleSite } from './sample-site.js';
+import { openScreen, prepareSampleSite, SCREENS } from './sample-site.js';
 
 /** The maximum sum of shifts of a page: a fifth of a good score (web.dev/cls). */
-const MOST = 0.02;
+const MAX_SHIFT = 0.02;
 /** Additional delay of each response, milliseconds. */
 const LATE_MS = 300;
 
@@ -64,8 +64,8 @@ onUsualStack('the layout of a page while its data loads', (stack) => {
           );
           // Shifts of wp-admin itself do not count: a script of WordPress fills its bar.
           if (elements.every((element) => element !== null && element.closest('.so') === null)) continue;
-          const what = entry.sources.map(({ previousRect, currentRect }, place) => {
-            const element = elements[place];
+          const what = entry.sources.map(({ previousRect, currentRect }, index) => {
+            const element = elements[index];
             return `${element?.nodeName} ${element?.id || element?.className}: ${rect(previousRect)} -> ${rect(currentRect)}`;
           });
           shifts.push({ value: entry.value, at: Math.round(entry.startTime), what });
@@ -73,12 +73,12 @@ onUsualStack('the layout of a page while its data loads', (stack) => {
       }).observe({ type: 'layout-shift', buffered: true });
     });
     const unsteady: object[] = [];
-    for (const [place, ready] of PLACES) {
-      await openPlace(page, stack, place, ready, width);
+    for (const [screen, ready] of SCREENS) {
+      await openScreen(page, stack, screen, ready, width);
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       const shifts = await page.evaluate(() => (window as unknown as { shifts: Shift[] }).shifts);
       const sum = shifts.reduce((all, { value }) => all + value, 0);
-      if (sum > MOST) unsteady.push({ place, sum, shifts });
+      if (sum > MAX_SHIFT) unsteady.push({ screen, sum, shifts });
     }
     await context.close();
     expect(unsteady).toEqual([]);

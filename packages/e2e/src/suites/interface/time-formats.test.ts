@@ -43,9 +43,9 @@ ownerSuite('the time format of each language', (owner) => {
     try {
       await window.addCookies([{ name: 'clock', value: locale, url: stack.url }]);
       const page = await window.newPage();
-      const open = async (place: string, ready: string): Promise<void> => {
+      const open = async (screen: string, ready: string): Promise<void> => {
         await page.goto('about:blank');
-        await page.goto(`${stack.url}/wp-admin/admin.php?page=${place}`);
+        await page.goto(`${stack.url}/wp-admin/admin.php?page=${screen}`);
         await page.locator(ready).first().waitFor();
       };
 

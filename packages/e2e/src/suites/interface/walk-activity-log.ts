@@ -19,7 +19,7 @@ async function walkRow(walker: Walker, subject: string, callAction: string): Pro
   await walker.press(item);
   const dialog = walker.dialog(callAction);
   await dialog.locator('.so-pill').waitFor();
-  await walker.look(callAction);
+  await walker.checkScreen(callAction);
   await walker.closes(actions, dialog, callAction);
 }
 
@@ -34,7 +34,7 @@ export async function walkUnknown(walker: Walker): Promise<void> {
   const { page, translate } = walker;
   await walker.open('activity-log', getTable(walker, 'Unknown Visitors Activity'));
   await page.locator('.so-chart').waitFor();
-  await walker.look('Unknown');
+  await walker.checkScreen('Unknown');
   await walkBlock(walker);
   const rows = page.locator('.so-table--open tbody tr');
   const scan = rows.filter({ hasText: '/.git/config' }).first();
@@ -46,7 +46,7 @@ export async function walkUnknown(walker: Walker): Promise<void> {
   await walker.press(walker.button('Select'));
   const box = page.getByRole('checkbox', { name: translate('Select %s', VISITOR), exact: true }).first();
   await walker.press(box, ' ');
-  await walker.look('Unknown, choosing several');
+  await walker.checkScreen('Unknown, choosing several');
   await walker.press(walker.button('Select'));
   const exports = walker.button('Export');
   await walker.opens(exports, page.getByRole('menuitem', { name: translate('Export as CSV') }), 'what can be exported');
@@ -60,14 +60,14 @@ export async function walkUnknown(walker: Walker): Promise<void> {
     );
     await walker.press(panel.getByRole('combobox', { name: translate('Visitor type'), exact: true }), 'ArrowDown');
     await panel.getByRole('option').first().waitFor();
-    await walker.look('the filters, types to choose from');
+    await walker.checkScreen('the filters, types to choose from');
     await page.keyboard.press('Escape');
     const address = panel.getByRole('combobox', { name: translate('IP address'), exact: true });
     await address.fill('my house');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
     await panel.getByText(translate('Invalid format. Check “{name}”.').replace('{name}', 'my')).waitFor();
-    await walker.look('the filters, with a fault');
+    await walker.checkScreen('the filters, with a fault');
   });
 
   await walker.open('activity-log', getTable(walker, 'Unknown Visitors Activity'));
@@ -76,14 +76,14 @@ export async function walkUnknown(walker: Walker): Promise<void> {
   await panel.getByRole('combobox', { name: translate('IP address'), exact: true }).fill('198.51.100.250');
   await walker.press(panel.getByRole('button', { name: translate('Apply'), exact: true }));
   await page.getByText(translate('Nothing was found')).waitFor();
-  await walker.look('Unknown, nothing found with a filter');
+  await walker.checkScreen('Unknown, nothing found with a filter');
   const hasNote = page.getByText(translate('The activity log is off.'));
   await walker.answering(
     '/fetch-options',
     (real: { data: object }) => ({ ...real, data: { ...real.data, disable_activity_log: 1 } }),
     async () => {
       await walker.open('activity-log', hasNote);
-      await walker.look('Unknown, while the log is off');
+      await walker.checkScreen('Unknown, while the log is off');
     },
   );
 }
@@ -91,7 +91,7 @@ export async function walkUnknown(walker: Walker): Promise<void> {
 /** Registered: the list and its dialogs. */
 export async function walkRegistered(walker: Walker): Promise<void> {
   await walker.open('activity-log', getTable(walker, 'Registered Users Activity'), '#registered');
-  await walker.look('Registered');
+  await walker.checkScreen('Registered');
   const ofEditor = walker.page.locator('.so-table--open tbody tr').filter({ hasText: usersByRole.editor }).first();
   await walker.opens(ofEditor, walker.page.locator('.so-drawer'), 'the details of an event');
   await walkRow(walker, usersByRole.editor, 'Manage User Traffic');
@@ -102,17 +102,17 @@ export async function walkRegistered(walker: Walker): Promise<void> {
 export async function walkBlocked(walker: Walker): Promise<void> {
   const { page, translate } = walker;
   await walker.open('activity-log', page.getByRole('button', { name: translate('Unblock %s', BLOCKED) }), '#blocked');
-  await walker.look('Blocked');
+  await walker.checkScreen('Blocked');
   await walker.press(page.getByRole('button', { name: translate('Block'), exact: true }));
   await page.getByText(translate('This field is required.')).waitFor();
-  await walker.look('Blocked, with a fault');
+  await walker.checkScreen('Blocked, with a fault');
   const none = { data: { entries: [], filters: [], page: 1, pages: 1, total: 0 }, message: '', status: 200 };
   await walker.answering(
     '/blocked-users',
     () => none,
     async () => {
       await walker.open('activity-log', page.getByText(translate('Nobody is blocked at the moment.')), '#blocked');
-      await walker.look('Blocked, nobody');
+      await walker.checkScreen('Blocked, nobody');
     },
   );
 }
@@ -130,11 +130,11 @@ export async function walkWeekly(walker: Walker): Promise<void> {
     }),
   }));
   await channels[0]?.button.waitFor();
-  await walker.look('Weekly Reports');
+  await walker.checkScreen('Weekly Reports');
   for (const { title, button } of channels) await walker.opens(button, walker.dialog(title), title);
   await walker.press(walker.button('Create'));
   await page.getByText(translate('This field is required.')).waitFor();
-  await walker.look('Weekly Reports, with a fault');
+  await walker.checkScreen('Weekly Reports, with a fault');
   await walker.opens(edit, walker.dialog('Edit Notification Email'), 'Edit Notification Email');
   const remove = page.getByRole('button', { name: translate('Delete %s', 'owner@example.com'), exact: true });
   const question = walker.dialog('Delete Notification Email', 'alertdialog');
@@ -147,7 +147,7 @@ export async function walkWeekly(walker: Walker): Promise<void> {
   const full = ({ data, ...rest }: { data: { entries: object[] } }) => ({ ...rest, data: { ...data, max_emails: 2 } });
   await walker.answering('/weekly-report', full, async () => {
     await walker.open('activity-log', edit, '#weekly-reports');
-    await walker.look('Weekly Reports, all places taken');
+    await walker.checkScreen('Weekly Reports, all places taken');
   });
 }
 
@@ -156,7 +156,7 @@ export async function walkLogSettings(walker: Walker): Promise<void> {
   const { page, translate } = walker;
   const days = page.getByRole('combobox', { name: translate('Days to keep'), exact: true });
   await walker.open('activity-log', days, '#log-settings');
-  await walker.look('Log Settings');
+  await walker.checkScreen('Log Settings');
   const few = ({ data, ...rest }: { data: { log_lifetime?: { value: number }[] } }) => ({
     ...rest,
     // The same call asks for the options of other pages.
@@ -167,10 +167,10 @@ export async function walkLogSettings(walker: Walker): Promise<void> {
   });
   await walker.answering('/fetch-options', few, async () => {
     await walker.open('activity-log', page.getByText(translate('Weekly reports are paused.')), '#log-settings');
-    await walker.look('Log Settings, with few days');
+    await walker.checkScreen('Log Settings, with few days');
   });
   await walker.failing(null, async () => {
     await walker.open('activity-log', walker.button('Try again'));
-    await walker.look('Activity Log, nothing to be read');
+    await walker.checkScreen('Activity Log, nothing to be read');
   });
 }

@@ -6,7 +6,7 @@ import type { Walker } from './walker.js';
 export async function walkConsent(walker: Walker): Promise<void> {
   const dialog = walker.dialog('Get the Most of This Plugin');
   await walker.open('security-optimizer', dialog);
-  await walker.look('Get the Most of This Plugin', '.so-portal');
+  await walker.checkScreen('Get the Most of This Plugin', '.so-portal');
 }
 
 /** The Security Dashboard: its sections, the list of changes, and its states without steps or data. */
@@ -20,23 +20,23 @@ export async function walkDashboard(walker: Walker): Promise<void> {
   await page.locator('.so-rate').waitFor();
   await page.locator('.so-ebook').waitFor();
   await page.locator('.so-chart').waitFor();
-  await walker.look('Security Dashboard');
+  await walker.checkScreen('Security Dashboard');
   await walkBlock(walker);
 
   const registered = page.getByRole('tab', { name: translate('Registered'), exact: true });
   await walker.press(page.getByRole('tab', { selected: true }), 'End');
   await walker.hasFocus(registered);
   await page.getByRole('table', { name: translate('Registered Users Activity') }).waitFor();
-  await walker.look('Security Dashboard, activity of registered users');
+  await walker.checkScreen('Security Dashboard, activity of registered users');
 
   const apply = walker.button('Apply all recommended');
   await walker.press(apply);
   const dialog = walker.dialog('Apply all recommended');
   await dialog.waitFor();
-  await walker.look('Apply all recommended');
+  await walker.checkScreen('Apply all recommended');
   await page.keyboard.press('Enter');
   await dialog.getByText(translate('This field is required.')).first().waitFor();
-  await walker.look('Apply all recommended, with faults');
+  await walker.checkScreen('Apply all recommended, with faults');
   await walker.closes(apply, dialog, 'Apply all recommended');
 
   await walker.failing('/disable-', async () => {
@@ -44,7 +44,7 @@ export async function walkDashboard(walker: Walker): Promise<void> {
       page.getByRole('button', { name: translate('Turn on: %s', translate('Disable XML-RPC')), exact: true }),
     );
     await page.locator('.so-next [role="alert"]').waitFor();
-    await walker.look('Security Dashboard, a step that failed');
+    await walker.checkScreen('Security Dashboard, a step that failed');
   });
   const nothing = page.getByText(translate('Nothing was found')).first();
   const empty = { data: { entries: [], filters: [], page: 1, pages: 1 }, message: '', status: 200 };
@@ -55,13 +55,13 @@ export async function walkDashboard(walker: Walker): Promise<void> {
       await walker.answering('/fetch-options', withEverythingOn, async () => {
         await walker.open('security-optimizer', nothing);
         await page.getByText(translate('Nothing left to do')).waitFor();
-        await walker.look('Security Dashboard, nothing left to do');
+        await walker.checkScreen('Security Dashboard, nothing left to do');
       });
     },
   );
   await walker.failing(null, async () => {
     await walker.open('security-optimizer', walker.button('Try again'));
-    await walker.look('Security Dashboard, nothing to be read');
+    await walker.checkScreen('Security Dashboard, nothing to be read');
   });
 }
 

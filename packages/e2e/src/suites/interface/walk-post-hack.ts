@@ -5,14 +5,14 @@ export async function walkPostHack(walker: Walker): Promise<void> {
   const { page } = walker;
   const actions = ['Reinstall all', 'Force password reset', 'Log out all users'] as const;
   await walker.open('post-hack-actions', walker.button('Reinstall all'));
-  await walker.look('Post-hack Actions');
+  await walker.checkScreen('Post-hack Actions');
   for (const action of actions) await walker.opens(walker.button(action), walker.dialog(action, 'alertdialog'), action);
 
-  const look = walker.button('Check now').or(walker.button('Check again'));
-  await walker.press(look);
+  const checkButton = walker.button('Check now').or(walker.button('Check again'));
+  await walker.press(checkButton);
   await page.locator('.so-checks').waitFor({ timeout: 120_000 });
-  await look.waitFor({ timeout: 120_000 });
-  await walker.look('what was found');
+  await checkButton.waitFor({ timeout: 120_000 });
+  await walker.checkScreen('what was found');
 
   // No plugin is really reinstalled here; the suite of the action does that.
   const item = (name: string, state: string, more: object = {}) => ({
@@ -37,10 +37,10 @@ export async function walkPostHack(walker: Walker): Promise<void> {
   const withJob = (real: { data: object }) => ({ ...real, data: { ...real.data, jobs: [job] } });
   await walker.answering('/post-hack-jobs', withJob, async () => {
     await walker.open('post-hack-actions', page.getByRole('progressbar'));
-    await walker.look('an action under way');
+    await walker.checkScreen('an action under way');
   });
   await walker.failing(null, async () => {
     await walker.open('post-hack-actions', walker.button('Try again'));
-    await walker.look('Post-hack Actions, nothing to be read');
+    await walker.checkScreen('Post-hack Actions, nothing to be read');
   });
 }

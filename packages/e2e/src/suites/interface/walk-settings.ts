@@ -5,18 +5,18 @@ export async function walkSiteSecurity(walker: Walker): Promise<void> {
   const { page } = walker;
   const rows = page.getByRole('switch');
   await walker.open('site-security', rows);
-  await walker.look('Site Security');
+  await walker.checkScreen('Site Security');
   await walker.failing('/xss-protection', async () => {
     await walker.press(
       page.getByRole('switch', { name: walker.translate('Advanced XSS Protection'), exact: true }),
       'Space',
     );
     await page.getByRole('alert').filter({ visible: true }).first().waitFor();
-    await walker.look('Site Security, a change that failed');
+    await walker.checkScreen('Site Security, a change that failed');
   });
   await walker.failing(null, async () => {
     await walker.open('site-security', walker.button('Try again'));
-    await walker.look('Site Security, nothing to be read');
+    await walker.checkScreen('Site Security, nothing to be read');
   });
 }
 
@@ -28,7 +28,7 @@ export async function walkLoginSecurity(walker: Walker): Promise<void> {
     const question = walker.dialog('Discard your changes?', 'alertdialog');
     await page.keyboard.press('Escape');
     await question.waitFor();
-    await walker.look('Login Security, asked before changes are lost');
+    await walker.checkScreen('Login Security, asked before changes are lost');
     await walker.press(walker.button('Discard changes'));
     await question.waitFor({ state: 'detached' });
     await walker.hasFocus(opener);
@@ -37,38 +37,38 @@ export async function walkLoginSecurity(walker: Walker): Promise<void> {
   // The suite of each dialog runs axe.
   walker.axe = false;
   await walker.open('login-settings', configure('Away Mode'));
-  await walker.look('Login Security');
+  await walker.checkScreen('Login Security');
 
   const url = configure('Custom Login URL');
   await walker.press(url);
   await walker.dialog('Configure Login URL').waitFor();
-  await walker.look('Configure Login URL');
+  await walker.checkScreen('Configure Login URL');
   await page.keyboard.press('ArrowDown');
   const address = page.getByRole('textbox', { name: translate('Login URL'), exact: true });
   await address.fill('');
   await page.keyboard.press('Enter');
   await page.getByText(translate('This field is required.')).first().waitFor();
-  await walker.look('Configure Login URL, another address, with faults');
+  await walker.checkScreen('Configure Login URL, another address, with faults');
   await address.fill('team-door');
   await close(url);
 
   const access = configure('Login Access');
   await walker.press(access);
   await walker.dialog('Manage Login Access').waitFor();
-  await walker.look('Manage Login Access');
+  await walker.checkScreen('Manage Login Access');
   await page.keyboard.type('203.0.113.10');
   await page.getByText(translate('Your own address is not on the list.')).waitFor();
-  await walker.look('Manage Login Access, without the own address');
+  await walker.checkScreen('Manage Login Access, without the own address');
   await page.keyboard.press('Enter');
   const confirmation = walker.dialog('Shut yourself out?', 'alertdialog');
   await confirmation.waitFor();
-  await walker.look('Shut yourself out?');
+  await walker.checkScreen('Shut yourself out?');
   await page.keyboard.press('Escape');
   await confirmation.waitFor({ state: 'detached' });
   await page.getByLabel(translate('IP address %d', '1'), { exact: true }).fill('my house');
   await page.keyboard.press('Enter');
   await page.getByText(translate('Invalid format. Check “{name}”.').replace('{name}', 'my')).waitFor();
-  await walker.look('Manage Login Access, with a fault');
+  await walker.checkScreen('Manage Login Access, with a fault');
   await close(access);
 
   await walkAwayMode(walker, configure('Away Mode'), close);
@@ -95,25 +95,25 @@ async function walkAwayMode(walker: Walker, opener: ReturnType<Walker['button']>
     await page.keyboard.press('Enter');
     await walker.dialog('Choose a day').waitFor({ state: 'detached' });
   }
-  await walker.look('Away Mode, a period that begins today');
+  await walker.checkScreen('Away Mode, a period that begins today');
 
   await choose('Weekly');
   const days = dialog.locator('.so-day');
   for (const day of await days.all()) await walker.press(day, 'Space');
   await page.getByText(translate("You can't enable Away Mode for every day of the week.")).waitFor();
-  await walker.look('Away Mode, every day of the week');
+  await walker.checkScreen('Away Mode, every day of the week');
 
   await choose('Daily');
-  await walker.look('Away Mode, no hours yet');
+  await walker.checkScreen('Away Mode, no hours yet');
   for (const label of ['From', 'To']) {
     await walker.press(field(label));
     await walker.dialog('Choose a time').waitFor();
     await page.keyboard.press(label === 'From' ? 'End' : 'ArrowDown');
-    if (label === 'From') await walker.look('Away Mode, a time to choose');
+    if (label === 'From') await walker.checkScreen('Away Mode, a time to choose');
     await page.keyboard.press('Enter');
     await walker.dialog('Choose a time').waitFor({ state: 'detached' });
   }
-  await walker.look('Away Mode, some hours');
+  await walker.checkScreen('Away Mode, some hours');
   await close(opener);
 }
 
@@ -122,7 +122,7 @@ export async function walkRareLogin(walker: Walker): Promise<void> {
   await walkSecondFactor(walker, walker.button('Configure: %s', walker.translate('Away Mode')));
   await walker.failing(null, async () => {
     await walker.open('login-settings', walker.button('Try again'));
-    await walker.look('Login Security, nothing to be read');
+    await walker.checkScreen('Login Security, nothing to be read');
   });
 }
 
@@ -151,14 +151,14 @@ async function walkSecondFactor(walker: Walker, ready: ReturnType<Walker['button
   });
   await walker.answering('/fetch-options', answer, async () => {
     await walker.open('login-settings', ready);
-    await walker.look('Login Security, with a second factor and common usernames');
+    await walker.checkScreen('Login Security, with a second factor and common usernames');
     const reset = page.getByRole('button', { name: translate('Reset it for a user'), exact: true });
     await walker.opens(reset, walker.dialog('Reset 2-factor Authentication'), 'Reset 2-factor Authentication');
     const rename = page.getByRole('button', { name: renameText(walker), exact: true });
     await walker.opens(rename, walker.dialog('Change Common Usernames'), 'Change Common Usernames', async (dialog) => {
       await page.keyboard.press('Enter');
       await dialog.getByText(translate('This field is required.')).first().waitFor();
-      await walker.look('Change Common Usernames, with faults');
+      await walker.checkScreen('Change Common Usernames, with faults');
     });
   });
 }

@@ -15,7 +15,7 @@ const LAYOUTS: readonly number[] = [390, 1440];
 const HEIGHT = 900;
 
 /** Replaces a response of the API. */
-export type Answer = (real: { readonly data: never }) => unknown;
+export type ResponseFactory = (real: { readonly data: never }) => unknown;
 
 /**
  * Goes through the interface by keyboard in one locale with reduced motion, and records all errors on each screen size.
@@ -81,7 +81,7 @@ export class Walker {
   ): Promise<void> {
     await this.press(opener);
     await opened.waitFor();
-    await this.look(name);
+    await this.checkScreen(name);
     await inside?.(opened);
     await this.closes(opener, opened, name);
   }
@@ -98,7 +98,7 @@ export class Walker {
   }
 
   /** Checks the current state on each screen size: translation, cut texts, sideways scrolling, motion, and axe. */
-  async look(name: string, part = '.so'): Promise<void> {
+  async checkScreen(name: string, part = '.so'): Promise<void> {
     const { page, language } = this;
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: HEIGHT });
@@ -119,7 +119,7 @@ export class Walker {
   }
 
   /** Replaces the response of a call while `work` runs. */
-  answering(suffix: string, answer: Answer, work: () => Promise<void>): Promise<void> {
+  answering(suffix: string, answer: ResponseFactory, work: () => Promise<void>): Promise<void> {
     const calls = (url: URL) => url.pathname.endsWith(`/security-optimizer/v1${suffix}`);
     const handle = async (route: Route) => {
       const response = await route.fetch();

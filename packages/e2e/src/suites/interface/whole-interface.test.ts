@@ -41,12 +41,12 @@ function defineWalks(stack: Stack): void {
   });
 
   /** Both locales in parallel: each walker has its own window and changes nothing. */
-  async function walk(along: (walker: Walker) => Promise<void>): Promise<void> {
+  async function walk(visit: (walker: Walker) => Promise<void>): Promise<void> {
     const faults = await Promise.all(
       both.map(async (language) => {
         const walker = await Walker.arrive(browser, stack, owner, language);
         try {
-          await along(walker);
+          await visit(walker);
         } catch (error) {
           walker.note('on the way', (error as Error).message);
         } finally {
@@ -69,6 +69,6 @@ function defineWalks(stack: Stack): void {
     ['Blocked', walkBlocked],
     ['Weekly Reports', walkWeekly],
     ['Log Settings', walkLogSettings],
-  ] as const)('is complete on the Activity Log, %s', (_tab, along) => walk(along));
+  ] as const)('is complete on the Activity Log, %s', (_tab, visit) => walk(visit));
   it('is complete on Post-hack Actions', () => walk(walkPostHack));
 }

@@ -95,13 +95,13 @@ ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
     for (const day of days) await pressOn(page, button(day), 'Space');
     await dialog.getByText("You can't enable Away Mode for every day of the week.", { exact: true }).waitFor();
     await expectLayout(page, 'away-weekly-wrong');
-    const wanted = new Date(Date.now() + 3 * DAY_MS).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
-    for (const day of days.toReversed()) if (day !== wanted) await pressOn(page, button(day), 'Space', 'Shift+Tab');
-    await dialog.getByText(`Closed every ${wanted}.`).waitFor();
+    const weekday = new Date(Date.now() + 3 * DAY_MS).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
+    for (const day of days.toReversed()) if (day !== weekday) await pressOn(page, button(day), 'Space', 'Shift+Tab');
+    await dialog.getByText(`Closed every ${weekday}.`).waitFor();
     await expectLayout(page, 'away-weekly');
     await pressOn(page, save(), 'Enter');
-    await expectScheduled(dialog, `Closed every ${wanted}.`);
-    expect(await schedule()).toEqual({ type: 'weekly', weekly: [wanted.toLowerCase()] });
+    await expectScheduled(dialog, `Closed every ${weekday}.`);
+    expect(await schedule()).toEqual({ type: 'weekly', weekly: [weekday.toLowerCase()] });
     await owner.set('/away-mode', { type: 'off' });
   });
 

@@ -36,14 +36,14 @@ ownerSuite('the dialogs of Login Security, by keyboard', (owner) => {
     const login = dialog.getByLabel('Login URL');
     const signup = dialog.getByLabel('Signup URL');
     await tabTo(page, login);
-    for (const [typed, said] of [
+    for (const [typed, message] of [
       ['', REQUIRED],
       ['team door', 'Invalid format.'],
       ['ab', 'Use 3 to 64 characters.'],
     ] as const) {
       await typeAnew(page, typed);
       await page.keyboard.press('Enter');
-      await dialog.getByText(said, { exact: true }).first().waitFor();
+      await dialog.getByText(message, { exact: true }).first().waitFor();
       await expectFocus(login);
     }
     await expectLayout(page, 'login-url-wrong');
@@ -196,7 +196,7 @@ ownerSuite('the dialogs of Login Security, by keyboard', (owner) => {
       await page.keyboard.press('Space');
       const first = dialog.getByLabel('New username for admin', { exact: true });
       await expectFocus(first);
-      for (const [typed, said] of [
+      for (const [typed, message] of [
         ['', REQUIRED],
         ['site!keeper', 'Invalid format.'],
         [stack.user, `Username ${stack.user} already exists.`],
@@ -204,7 +204,7 @@ ownerSuite('the dialogs of Login Security, by keyboard', (owner) => {
       ] as const) {
         await typeAnew(page, typed);
         await page.keyboard.press('Enter');
-        await dialog.getByText(said, { exact: true }).first().waitFor();
+        await dialog.getByText(message, { exact: true }).first().waitFor();
         await expectFocus(first);
       }
       await typeAnew(page, 'site-keeper');

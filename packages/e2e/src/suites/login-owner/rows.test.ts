@@ -73,13 +73,13 @@ ownerSuite('the rows of Login Security, by keyboard', (owner) => {
     const { page } = owner;
     await owner.open();
     const control = owner.getSwitch('usernames');
-    for (const [key, wanted] of [
+    for (const [key, value] of [
       ['Space', 0],
       ['Enter', 1],
     ] as const) {
       await pressOn(page, control, key);
-      await until('it is stored', async () => (await owner.options()).disable_usernames === wanted);
-      await until('it is shown', async () => (await control.getAttribute('aria-checked')) === String(wanted === 1));
+      await until('it is stored', async () => (await owner.options()).disable_usernames === value);
+      await until('it is shown', async () => (await control.getAttribute('aria-checked')) === String(value === 1));
       await until('nothing is under way', async () => (await control.getAttribute('aria-busy')) === null);
       await expectFocus(control);
     }

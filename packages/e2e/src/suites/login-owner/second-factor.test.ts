@@ -15,10 +15,10 @@ ownerSuite('the second factor of the owner, by keyboard', (owner) => {
   });
 
   /** Runs `look` in a new browser, where the owner needs the second factor. */
-  async function inAnotherBrowser(look: (page: Page) => Promise<void>): Promise<void> {
+  async function inAnotherBrowser(check: (page: Page) => Promise<void>): Promise<void> {
     const window = await owner.browser.newContext({ viewport: { width: 1440, height: 900 } });
     try {
-      await look(await window.newPage());
+      await check(await window.newPage());
     } finally {
       await window.close();
     }
@@ -32,8 +32,8 @@ ownerSuite('the second factor of the owner, by keyboard', (owner) => {
     await question.getByText(`${stack.user} (You)`).waitFor();
     await expectLayout(page, 'two-factor-on');
     // This site can't send mails.
-    const tells = question.getByRole('checkbox');
-    if ((await tells.count()) > 0) await page.keyboard.press('Space');
+    const reminderCheckbox = question.getByRole('checkbox');
+    if ((await reminderCheckbox.count()) > 0) await page.keyboard.press('Space');
     await pressOn(page, question.getByRole('button', { name: /^Turn on/ }), 'Enter');
     await page.getByRole('heading', { name: 'Set up two-factor authentication' }).waitFor();
     expect((await owner.options()).sg2fa).toBe(1);

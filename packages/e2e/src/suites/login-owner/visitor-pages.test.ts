@@ -16,10 +16,10 @@ const scripts = [
 ownerSuite('the pages of the login for visitors', (owner) => {
   const { stack } = owner;
 
-  async function inNewBrowser(javaScriptEnabled: boolean, look: (page: Page) => Promise<void>): Promise<void> {
+  async function inNewBrowser(javaScriptEnabled: boolean, check: (page: Page) => Promise<void>): Promise<void> {
     const window = await owner.browser.newContext({ javaScriptEnabled, viewport: { width: 1440, height: 900 } });
     try {
-      await look(await window.newPage());
+      await check(await window.newPage());
     } finally {
       await window.close();
     }

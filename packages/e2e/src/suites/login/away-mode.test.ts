@@ -182,13 +182,13 @@ onUsualStack('Away Mode', (stack) => {
     };
 
     it.each(['owner', 'editor', 'author'] as const)(
-      'lets the %s who is still logged in change nothing',
+      'refuses changes by the %s who is still logged in',
       async (role) => {
         const before = await done();
         for (const [route, request] of changes(sessions[role])) {
-          const answer = await sendRequest(stack, request);
-          expect([answer.status, answer.body.includes('The admin area is closed')], route).toEqual([403, true]);
-          expect(answer.headers['retry-after'], route).toMatch(/^[0-9]+$/);
+          const response = await sendRequest(stack, request);
+          expect([response.status, response.body.includes('The admin area is closed')], route).toEqual([403, true]);
+          expect(response.headers['retry-after'], route).toMatch(/^[0-9]+$/);
         }
         expect(await done()).toEqual(before);
       },
@@ -249,8 +249,8 @@ onUsualStack('Away Mode', (stack) => {
         ['a token', form('/', 'so_edit=1', { authorization: `Bearer of-${memberId}` }), 'edited'],
       ];
       for (const [route, request, body] of allowed) {
-        const answer = await sendRequest(stack, request);
-        expect([answer.status, answer.body], route).toEqual([200, body]);
+        const response = await sendRequest(stack, request);
+        expect([response.status, response.body], route).toEqual([200, body]);
       }
       const after = await runInWordPress(stack, `echo (int) get_option( 'so_away_told' );`);
       expect(Number(after) - Number(notified)).toBe(2);
@@ -278,8 +278,8 @@ onUsualStack('Away Mode', (stack) => {
     });
 
     it('lets a guest like as usual', async () => {
-      const answer = await sendRequest(stack, form('/wp-admin/admin-ajax.php', 'action=so_like'));
-      expect([answer.status, answer.body]).toEqual([200, 'liked by a guest']);
+      const response = await sendRequest(stack, form('/wp-admin/admin-ajax.php', 'action=so_like'));
+      expect([response.status, response.body]).toEqual([200, 'liked by a guest']);
     });
 
     it('lets no logged-in user change anything by AJAX or REST while WordPress runs without the connector', async () => {
@@ -288,11 +288,11 @@ onUsualStack('Away Mode', (stack) => {
         const { cookie } = sessions.subscriber;
         // PHP may use a cached copy of the loader for two seconds, and guard a cached state for ten.
         await until('guard knows', async () => {
-          const asked = await sendRequest(stack, {
+          const response = await sendRequest(stack, {
             target: '/wp-admin/admin-ajax.php?action=nothing',
             headers: { cookie },
           });
-          return asked.status === 403;
+          return response.status === 403;
         });
         for (const role of ['owner', 'editor', 'subscriber'] as const) {
           for (const [route, request] of changes(sessions[role]).filter(([name]) =>
@@ -325,12 +325,12 @@ onUsualStack('Away Mode', (stack) => {
     });
 
     it('does not let the owner turn it off either, and says so in JSON', async () => {
-      const answer = await callApi(stack, {
+      const response = await callApi(stack, {
         path: '/wp-json/security-optimizer/v1/away-mode',
         body: '{"type":"off"}',
         headers: authorised(owner),
       });
-      expect([answer.http, answer.body.code]).toEqual([403, 'away_mode']);
+      expect([response.http, response.body.code]).toEqual([403, 'away_mode']);
       expect((await sendFrom(stack, FROM, login)).status).toBe(403);
     });
 

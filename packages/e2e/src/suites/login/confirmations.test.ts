@@ -73,10 +73,10 @@ add_action( 'wp_loaded', function () {
     const link = linkIn(mail, 'confirmaction');
     const wrong = await sendRequest(stack, { target: link.replace(/confirm_key=\w{4}/, 'confirm_key=0000') });
     expect(wrong.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|loginform`));
-    const answer = await sendRequest(stack, { target: link });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toContain('Thanks for confirming');
-    expect(answer.head + answer.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|loginform`));
+    const response = await sendRequest(stack, { target: link });
+    expect(response.status).toBe(200);
+    expect(response.body).toContain('Thanks for confirming');
+    expect(response.head + response.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|loginform`));
   });
 
   it('do not reveal the login URL to an anonymous client who is mailed a copy of their own text', async () => {
@@ -118,8 +118,8 @@ add_action( 'wp_loaded', function () {
     const anonymous = await sendRequest(stack, { target });
     expect([anonymous.status, anonymous.head.includes(LOGIN_SLUG)]).toEqual([404, false]);
     const session = await sendRequest(stack, loginForm(USER, NEW_PASSWORD, { path: `/${LOGIN_SLUG}` }));
-    const answer = await sendRequest(stack, { target, headers: { cookie: getCookies(session) } });
-    expect(answer.headers.location).toMatch(/profile\.php\?updated=true$/);
+    const response = await sendRequest(stack, { target, headers: { cookie: getCookies(session) } });
+    expect(response.headers.location).toMatch(/profile\.php\?updated=true$/);
     const found = await sendRequest(stack, {
       target: `/wp-json/wp/v2/users?context=edit&search=moved@example.com`,
       headers: authorised(owner),

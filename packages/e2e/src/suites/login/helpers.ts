@@ -27,38 +27,38 @@ export function loginForm(
 }
 
 /** Whether a response creates a session. */
-export function createsSession(answer: RawResponse): boolean {
-  return /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(answer.head);
+export function createsSession(response: RawResponse): boolean {
+  return /^set-cookie: wordpress_logged_in_[0-9a-f]+=(?!\+|%20|;)[^;]+/im.test(response.head);
 }
 
 /** Runs a recovery command of the product on the stack's site. Throws with its words when it fails. */
-export async function recover(stack: Stack, ...words: string[]): Promise<string> {
+export async function recover(stack: Stack, ...args: string[]): Promise<string> {
   const lifted = (): number => guardLog(stack).filter(({ event }) => event === 'login-unlocks-applied').length;
   // Guard applies it with a delay, and would then reset failures of the next test.
-  const isHeard = words.join(' ') === 'unblock --all' && isGuardRunning(stack);
+  const isHeard = args.join(' ') === 'unblock --all' && isGuardRunning(stack);
   const before = isHeard ? lifted() : 0;
-  const outcome = await securityOptimizer(...words, '--data-dir', stack.guardDir);
-  if (outcome.code !== 0) throw new Error(`${words.join(' ')}: ${outcome.stderr}`);
+  const outcome = await securityOptimizer(...args, '--data-dir', stack.guardDir);
+  if (outcome.code !== 0) throw new Error(`${args.join(' ')}: ${outcome.stderr}`);
   if (isHeard) await until('guard has heard of it', () => lifted() > before);
   return outcome.stdout;
 }
 
 /** Changes a setting of Login Security through the API, as the dashboard does. */
 export async function change(stack: Stack, session: Session, suffix: string, body: unknown): Promise<unknown> {
-  const answer = await callApi(stack, {
+  const response = await callApi(stack, {
     path: `/wp-json/security-optimizer/v1${suffix}`,
     body: JSON.stringify(body),
     headers: authorised(session),
   });
-  if (answer.body.status !== 200) throw new Error(`${suffix} can't be set: ${JSON.stringify(answer.body)}`);
-  return answer.body.data;
+  if (response.body.status !== 200) throw new Error(`${suffix} can't be set: ${JSON.stringify(response.body)}`);
+  return response.body.data;
 }
 
 /** Everything that distinguishes two responses for a client, without values that always differ. */
-export function toComparable(answer: RawResponse) {
-  const { date: _, 'content-length': __, etag: ___, ...headers } = answer.headers;
-  const body = answer.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
-  return { status: answer.status, headers, body };
+export function toComparable(response: RawResponse) {
+  const { date: _, 'content-length': __, etag: ___, ...headers } = response.headers;
+  const body = response.body.replace(/nonce["=:]+[0-9A-Za-z+/=]+/g, 'NONCE').replace(/[0-9a-f]{8,}/g, 'RANDOM');
+  return { status: response.status, headers, body };
 }
 
 /** A site prepared for a suite about logins. Its fields are set in `beforeAll`. */
@@ -196,7 +196,7 @@ export class FormBrowser {
     );
   }
 
-  look(target: string): Promise<RawResponse> {
+  get(target: string): Promise<RawResponse> {
     return this.request({ target });
   }
 
@@ -223,11 +223,11 @@ export class FormBrowser {
     return { 'user-agent': this.agent, cookie: ['wordpress_test_cookie=x', this.cookie].filter(Boolean).join('; ') };
   }
 
-  #keep(answer: RawResponse): RawResponse {
-    for (const [, name, value] of answer.head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) {
+  #keep(response: RawResponse): RawResponse {
+    for (const [, name, value] of response.head.matchAll(/^set-cookie: ([^=]+)=([^;]*)/gim)) {
       this.#cookies.set(name ?? '', value ?? '');
     }
-    return answer;
+    return response;
   }
 }
 
@@ -246,7 +246,7 @@ export class EnrolledUsers {
   async enrol(login: string): Promise<void> {
     const browser = this.browser();
     await browser.logIn(login);
-    const page = await browser.look(SECOND_FACTOR);
+    const page = await browser.get(SECOND_FACTOR);
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
     const shown = await browser.send(page, 'enrol', { code: totpCode(key) });
     const codes = [...shown.body.matchAll(/<li>(\d{4} \d{4})<\/li>/g)].map(([, code]) => code ?? '');
@@ -280,7 +280,7 @@ export class EnrolledUsers {
 
 /** Sends a code at the page that asks for it. */
 export async function sendCode(browser: FormBrowser, code: string, page = SECOND_FACTOR): Promise<RawResponse> {
-  return browser.send(await browser.look(page), 'backup', { code }, page);
+  return browser.send(await browser.get(page), 'backup', { code }, page);
 }
 
 /** The 30-second step of an authenticator app that contains the present time (RFC 6238). */

@@ -54,8 +54,8 @@ onEveryStack('a hidden login and very long requests', (stack) => {
   });
 
   /** The parts of a response that a client can compare, with the requested name instead of its sibling's. */
-  const shape = (answer: RawResponse) =>
-    JSON.stringify(toComparable(answer))
+  const shape = (response: RawResponse) =>
+    JSON.stringify(toComparable(response))
       .replaceAll('wp-logix', 'wp-login')
       .replaceAll('wp-admix', 'wp-admin')
       .replaceAll('wp-signux', 'wp-signup');
@@ -86,8 +86,8 @@ onEveryStack('a hidden login and very long requests', (stack) => {
   describe.each(pairs)('%s', (hidden, missing) => {
     it('looks like a missing page with a query of any length', async () => {
       const request = (path: string) => (length: number) => ({ target: `${path}?${'a'.repeat(length)}` });
-      const most = await room(request(missing), 3000, 8400);
-      for (const length of [6200, ...around(most)]) {
+      const limit = await room(request(missing), 3000, 8400);
+      for (const length of [6200, ...around(limit)]) {
         await expectAlike(request(hidden)(length), request(missing)(length), `${length}`);
       }
     });
@@ -101,8 +101,8 @@ onEveryStack('a hidden login and very long requests', (stack) => {
           target,
           headers: { ...full, 'x-rest': 'r'.repeat(length), ...cookie },
         });
-        const most = await room(request(missing), 3000, 8600);
-        for (const length of around(most)) {
+        const limit = await room(request(missing), 3000, 8600);
+        for (const length of around(limit)) {
           await expectAlike(request(hidden)(length), request(missing)(length), `${length}`);
         }
       },
@@ -122,9 +122,9 @@ onEveryStack('a hidden login and very long requests', (stack) => {
       `/wp-login.php?field&z=${'\xff'.repeat(2600)}`,
       `/${'./'.repeat(3000)}wp-admin/?field`,
     ]) {
-      const answer = await sendFrom(stack, from, anywhere(target, stack.password));
-      expect(answer.body, target.slice(0, 40)).not.toContain('Logged in');
-      expect(createsSession(answer), target.slice(0, 40)).toBe(false);
+      const response = await sendFrom(stack, from, anywhere(target, stack.password));
+      expect(response.body, target.slice(0, 40)).not.toContain('Logged in');
+      expect(createsSession(response), target.slice(0, 40)).toBe(false);
     }
     // The same from another address logs in, so the plugin works.
     expect((await sendFrom(stack, '127.0.42.10', anywhere('/?field', stack.password))).body).toBe('Logged in');
@@ -175,8 +175,8 @@ onEveryStack('a hidden login and very long requests', (stack) => {
         ['no JSON', 'guard-request context', (of) => `1 ${of} e30x ${mac(`guard-context\n1 ${of} e30x`)}`],
       ];
       for (const [how, purpose, context] of unreadable) {
-        const answer = await send(purpose, context);
-        expect([answer.status, answer.body.includes('ogged in')], how).toEqual([400, false]);
+        const response = await send(purpose, context);
+        expect([response.status, response.body.includes('ogged in')], how).toEqual([400, false]);
       }
     });
   });
@@ -186,11 +186,11 @@ onEveryStack('a hidden login and very long requests', (stack) => {
       const page = await sendFrom(stack, '127.0.42.11', { target: path });
       expect(page.body, path.slice(0, 20)).toContain('loginform');
     }
-    const answer = await sendFrom(
+    const response = await sendFrom(
       stack,
       '127.0.42.11',
       loginForm(stack.user, stack.password, { path: `/${LOGIN_SLUG}` }),
     );
-    expect(createsSession(answer)).toBe(true);
+    expect(createsSession(response)).toBe(true);
   });
 });

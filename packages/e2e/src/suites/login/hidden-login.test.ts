@@ -69,32 +69,32 @@ onUnlikeStacks('a custom login URL', (stack) => {
   });
 
   describe('to an anonymous client', () => {
-    it.each(hidden)('%s answers as a missing page', async (target) => {
+    it.each(hidden)('%s responds like a missing page', async (target) => {
       const other = missing(target);
-      const answer = await sendRequest(stack, { target });
+      const response = await sendRequest(stack, { target });
       const nothing = await sendRequest(stack, { target: other.target });
-      const asked = JSON.stringify(toComparable(nothing)).replaceAll(other.sibling, other.name);
-      expect(toComparable(answer)).toEqual(JSON.parse(asked));
-      expect([404, 301]).toContain(answer.status);
-      expect(answer.head + answer.body).not.toContain(LOGIN_SLUG);
+      const expected = JSON.stringify(toComparable(nothing)).replaceAll(other.sibling, other.name);
+      expect(toComparable(response)).toEqual(JSON.parse(expected));
+      expect([404, 301]).toContain(response.status);
+      expect(response.head + response.body).not.toContain(LOGIN_SLUG);
     });
 
     it.each(['/wp-login.php', '/wp-admin/install.php'])('%s shows no login in any spelling', async (path) => {
       const { host } = new URL(stack.url);
       for (const spelling of listSpellings(path)) {
         for (const method of spelling.how === 'as it is' ? ['GET', 'POST'] : ['GET']) {
-          const answer = await sendFrom(stack, '127.0.32.1', toSpelledRequest(spelling, host, { method }));
-          const text = answer.head + answer.body;
-          const what = `${method} ${spelling.how}: ${answer.status}`;
+          const response = await sendFrom(stack, '127.0.32.1', toSpelledRequest(spelling, host, { method }));
+          const text = response.head + response.body;
+          const what = `${method} ${spelling.how}: ${response.status}`;
           expect(text, what).not.toMatch(/user_login|user_pass|loginform|wp-submit|setup-config|Already Installed/i);
           expect(text, what).not.toContain(LOGIN_SLUG);
-          expect(answer.headers.location ?? '', what).not.toMatch(/reauth|redirect_to/);
+          expect(response.headers.location ?? '', what).not.toMatch(/reauth|redirect_to/);
         }
       }
     });
 
     it.each(['/wp-login.php', '/wp-register.php', '/wp-signup.php'])(
-      '%s is redirected to the host of the site under its own name, as any missing page is',
+      '%s is redirected to the host of the site with its path unchanged, like any missing page',
       async (target) => {
         const answer = (path: string) => sendRaw(stack.port, `GET ${path} HTTP/1.0\r\n\r\n`);
         const { target: other, name, sibling } = missing(target);
@@ -112,17 +112,17 @@ onUnlikeStacks('a custom login URL', (stack) => {
 
     it('the admin folder after index.php answers as a missing page, with any method', async () => {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT']) {
-        const answer = await sendRequest(stack, { method, target: '/index.php/wp-admin/' });
+        const response = await sendRequest(stack, { method, target: '/index.php/wp-admin/' });
         const nothing = await sendRequest(stack, { method, target: '/index.php/wp-admix/' });
-        const asked = JSON.stringify(toComparable(nothing)).replaceAll('wp-admix', 'wp-admin');
-        expect(toComparable(answer), method).toEqual(JSON.parse(asked));
+        const expected = JSON.stringify(toComparable(nothing)).replaceAll('wp-admix', 'wp-admin');
+        expect(toComparable(response), method).toEqual(JSON.parse(expected));
       }
     });
 
     it('a forged session cookie gets no login-page cookie at a page named like the admin folder', async () => {
       for (const target of ['/author/wp-admin/', '/index.php/wp-admin/', '/wp-admin/?p=1', '/category/wp-admin/']) {
-        const answer = await sendRequest(stack, { target, headers: { cookie: 'wordpress_logged_in_x=1' } });
-        expect(answer.headers['set-cookie'] ?? '', target).not.toContain('visit_mark');
+        const response = await sendRequest(stack, { target, headers: { cookie: 'wordpress_logged_in_x=1' } });
+        expect(response.headers['set-cookie'] ?? '', target).not.toContain('visit_mark');
       }
     });
 
@@ -145,17 +145,17 @@ onUnlikeStacks('a custom login URL', (stack) => {
         '/xmlrpc.php?rsd',
       ];
       for (const target of targets) {
-        const answer = await sendRequest(stack, { target });
-        expect(answer.head + answer.body, target).not.toMatch(/quiet-(?:door|entry)/);
+        const response = await sendRequest(stack, { target });
+        expect(response.head + response.body, target).not.toMatch(/quiet-(?:door|entry)/);
       }
     });
 
     it('a forged session cookie opens nothing', async () => {
       const cookie = `${owner.cookie.split('=')[0]}=x; wordpress_logged_in_${'0'.repeat(32)}=owner%7C1%7Cx%7Cx`;
       for (const target of ['/wp-admin/', '/wp-admin/profile.php', '/wp-admin/css/login.min.css']) {
-        const answer = await sendRequest(stack, { target, headers: { cookie } });
-        expect(answer.status, target).toBe(404);
-        expect(answer.head + answer.body).not.toMatch(/quiet-door|reauth/);
+        const response = await sendRequest(stack, { target, headers: { cookie } });
+        expect(response.status, target).toBe(404);
+        expect(response.head + response.body).not.toMatch(/quiet-door|reauth/);
       }
     });
   });
@@ -164,9 +164,9 @@ onUnlikeStacks('a custom login URL', (stack) => {
     const page = await sendRequest(stack, { target: `/${LOGIN_SLUG}` });
     expect(page.status).toBe(200);
     expect(page.body).toMatch(new RegExp(`<form[^>]+action="[^"]*/${LOGIN_SLUG}/?"`));
-    const answer = await sendRequest(stack, loginForm(stack.user, stack.password, { path: `/${LOGIN_SLUG}` }));
-    expect(createsSession(answer)).toBe(true);
-    const admin = await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: getCookies(answer) } });
+    const response = await sendRequest(stack, loginForm(stack.user, stack.password, { path: `/${LOGIN_SLUG}` }));
+    expect(createsSession(response)).toBe(true);
+    const admin = await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: getCookies(response) } });
     expect(admin.status).toBe(200);
     // The user's own logout uses the custom URL.
     expect(admin.body).toMatch(new RegExp(`/${LOGIN_SLUG}/?\\?action=logout`));
@@ -174,8 +174,8 @@ onUnlikeStacks('a custom login URL', (stack) => {
 
   it('is in the mail with the link for a new password', async () => {
     const mails = mailbox(stack);
-    const answer = await sendRequest(stack, form(`/${LOGIN_SLUG}?action=lostpassword`, `user_login=${stack.user}`));
-    expect(answer.status).toBe(302);
+    const response = await sendRequest(stack, form(`/${LOGIN_SLUG}?action=lostpassword`, `user_login=${stack.user}`));
+    expect(response.status).toBe(302);
     const mail = await mails.to('');
     expect(mail).toContain(`/${LOGIN_SLUG}`);
     expect(mail).not.toContain('wp-login.php');
@@ -198,16 +198,16 @@ onUnlikeStacks('a custom login URL', (stack) => {
     const post = await sendRequest(stack, { target: '/behind-a-word/', headers: { cookie: getCookies(opened) } });
     expect(post.body).toContain('The garden');
     await runInWordPress(stack, `wp_delete_post( ${Number(id)}, true );`);
-    const answers: [TypedRequest, number, RegExp][] = [
+    const requests: [TypedRequest, number, RegExp][] = [
       [{ target: '/wp-admin/admin-ajax.php?action=nothing' }, 400, /^0$/],
       [{ target: '/wp-admin/admin-post.php' }, 200, /^$/],
       [{ target: '/wp-cron.php' }, 200, /^$/],
       [{ target: '/wp-json/wp/v2/posts' }, 200, /^\[/],
     ];
-    for (const [request, status, body] of answers) {
-      const answer = await sendRequest(stack, request);
-      expect([request.target, answer.status]).toEqual([request.target, status]);
-      expect(answer.body.trim()).toMatch(body);
+    for (const [request, status, body] of requests) {
+      const response = await sendRequest(stack, request);
+      expect([request.target, response.status]).toEqual([request.target, status]);
+      expect(response.body.trim()).toMatch(body);
     }
   });
 
@@ -217,8 +217,8 @@ onUnlikeStacks('a custom login URL', (stack) => {
     const link = /href=["'][^"']*(\/quiet-door\/?\?action=logout[^"']*)["']/
       .exec(admin.body)?.[1]
       ?.replace(/&(?:amp|#0?38);/g, '&');
-    const answer = await sendRequest(stack, { target: link ?? '/no-link', headers: { cookie: user } });
-    expect(answer.status).toBe(302);
+    const response = await sendRequest(stack, { target: link ?? '/no-link', headers: { cookie: user } });
+    expect(response.status).toBe(302);
     expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: user } })).status).toBe(404);
   });
 

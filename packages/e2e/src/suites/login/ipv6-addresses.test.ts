@@ -129,8 +129,8 @@ onUsualStack('visitors with IPv6 addresses', (stack) => {
       // Others may announce a route for these prefixes, and the last ones contain an address of the machine itself.
       ...['2002:c633:6432::1', '64:ff9b::127.0.0.1', '2002:7f00:1::1'],
     ])('does not contain %s', async (address) => {
-      const answers = [await through(address, right()), await through(address, { target: '/wp-login.php' })];
-      expect(answers.map(({ status }) => status)).toEqual([403, 403]);
+      const responses = [await through(address, right()), await through(address, { target: '/wp-login.php' })];
+      expect(responses.map(({ status }) => status)).toEqual([403, 403]);
     });
 
     it('recognises clients over IPv6', async () => {

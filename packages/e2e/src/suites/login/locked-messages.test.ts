@@ -84,13 +84,13 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
     expect(before.headers['retry-after']).toBeUndefined();
   });
 
-  it.each(routes)('is told by %s, with the end of the lockout', async (_route, attempt, status) => {
-    const answer = await sendRequest(attempt(CUSTOMER, stack.password));
-    expect(answer.status).toBe(status);
-    expect(answer.body).toMatch(/Too many login attempts/);
-    expect(answer.body).toMatch(/[Tt]ry again in (?:<[^>]+>)*(?:1 hour|60 minutes|5\d (?:min|minutes))/);
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(3500);
-    expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(3600);
+  it.each(routes)('is reported by %s, with the end of the lockout', async (_route, attempt, status) => {
+    const response = await sendRequest(attempt(CUSTOMER, stack.password));
+    expect(response.status).toBe(status);
+    expect(response.body).toMatch(/Too many login attempts/);
+    expect(response.body).toMatch(/[Tt]ry again in (?:<[^>]+>)*(?:1 hour|60 minutes|5\d (?:min|minutes))/);
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(3500);
+    expect(Number(response.headers['retry-after'])).toBeLessThanOrEqual(3600);
   });
 
   it.each(routes)(
@@ -106,8 +106,8 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
 
   it('may still request a new password, which does not let anyone log in', async () => {
     const lost = { user_login: CUSTOMER, redirect_to: '', 'wp-submit': 'Get New Password' };
-    const answer = await sendRequest(form('/wp-login.php?action=lostpassword', fields(lost)));
-    expect([answer.status, answer.headers.location]).toEqual([302, expect.stringContaining('checkemail=confirm')]);
+    const response = await sendRequest(form('/wp-login.php?action=lostpassword', fields(lost)));
+    expect([response.status, response.headers.location]).toEqual([302, expect.stringContaining('checkemail=confirm')]);
     expect((await sendRequest({ target: '/wp-login.php?action=lostpassword' })).status).toBe(200);
     // The body may contradict the query; no password is checked either.
     const login = { action: 'login', log: CUSTOMER, pwd: stack.password, testcookie: '1' };
@@ -122,22 +122,22 @@ onUsualStack('a visitor whose address is locked out', (stack) => {
     ['a style', '/wp-includes/css/buttons.min.css'],
     ['the front page', '/'],
     ['a missing page', '/nothing-here/'],
-    ['a part of REST that anybody may read', '/wp-json/wp/v2/posts'],
+    ['a public route of REST', '/wp-json/wp/v2/posts'],
     ['cron', '/wp-cron.php'],
   ])('still gets %s, without a message about the lockout', async (_what, target) => {
-    const answer = await sendRequest({ target });
-    expect(answer.status).not.toBe(429);
-    expect(answer.headers['retry-after']).toBeUndefined();
+    const response = await sendRequest({ target });
+    expect(response.status).not.toBe(429);
+    expect(response.headers['retry-after']).toBeUndefined();
   });
 
   it.each([
     ['a style', '/wp-includes/css/buttons.min.css', 200],
     ['the front page', '/', 200],
     ['admin-ajax', '/wp-admin/admin-ajax.php?action=nothing', 400],
-    ['what anybody may read in REST', '/wp-json/wp/v2/posts', 200],
+    ['a public route of REST', '/wp-json/wp/v2/posts', 200],
   ])('still gets %s with basic authentication, which needs no login', async (_what, target, status) => {
-    const answer = await sendRequest({ ...restBasic('staging', 'open'), target });
-    expect(answer.status).toBe(status);
-    expect(answer.body).not.toContain('Too many');
+    const response = await sendRequest({ ...restBasic('staging', 'open'), target });
+    expect(response.status).toBe(status);
+    expect(response.body).not.toContain('Too many');
   });
 });

@@ -61,13 +61,13 @@ onUsualStack('Login Access', (stack) => {
   });
 
   it.each(OUTSIDE)('refuses %s, with the right password and with a session', async (from) => {
-    const answers = [
+    const responses = [
       await sendFrom(stack, from, login()),
       await sendFrom(stack, from, signIn()),
       await sendFrom(stack, from, { target: '/wp-admin/', headers: { cookie: owner.cookie } }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
-    expect(answers.some(createsSession)).toBe(false);
+    expect(responses.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect(responses.some(createsSession)).toBe(false);
   });
 
   it('closes every login route and wp-admin to all other addresses', async () => {
@@ -83,9 +83,9 @@ onUsualStack('Login Access', (stack) => {
       ['AJAX of wp-admin', { target: '/wp-admin/admin-ajax.php?action=rest-nonce', headers: { cookie } }],
     ];
     for (const [route, request] of routes) {
-      const answer = await sendFrom(stack, ANONYMOUS, request);
-      expect(answer.status, route).toBe(403);
-      expect(answer.body, route).not.toMatch(/blogid|"id":1/);
+      const response = await sendFrom(stack, ANONYMOUS, request);
+      expect(response.status, route).toBe(403);
+      expect(response.body, route).not.toMatch(/blogid|"id":1/);
     }
     // A form of a plugin is a public page: WordPress refuses the password in it.
     expect((await sendFrom(stack, ANONYMOUS, shop())).body).toBe('Not logged in');
@@ -94,7 +94,7 @@ onUsualStack('Login Access', (stack) => {
   });
 
   it('does not affect the site, AJAX and forms for visitors', async () => {
-    const answers: [TypedRequest, number][] = [
+    const requests: [TypedRequest, number][] = [
       [{ target: '/' }, 200],
       [{ target: '/wp-json/wp/v2/posts' }, 200],
       [{ target: '/wp-admin/admin-ajax.php?action=nothing' }, 400],
@@ -102,15 +102,15 @@ onUsualStack('Login Access', (stack) => {
       [form('/wp-login.php?action=postpass', 'post_password=x', { referer: `${stack.url}/` }), 302],
       [{ target: '/wp-admin/css/forms.min.css' }, 200],
     ];
-    for (const [request, status] of answers) {
+    for (const [request, status] of requests) {
       expect([request.target, (await sendFrom(stack, ANONYMOUS, request)).status]).toEqual([request.target, status]);
     }
   });
 
   it('rejects rows that are not addresses, by their position, and keeps the list', async () => {
-    const answer = await send({ entries: ['127.0.0.1', 'my-house', '10.1.*.*', '2001:db8::/129'] });
-    expect(answer.http).toBe(400);
-    expect(Object.keys(answer.body.fields ?? {})).toEqual(['1', '3']);
+    const response = await send({ entries: ['127.0.0.1', 'my-house', '10.1.*.*', '2001:db8::/129'] });
+    expect(response.http).toBe(400);
+    expect(Object.keys(response.body.fields ?? {})).toEqual(['1', '3']);
     expect((await sendFrom(stack, ANONYMOUS, login())).status).toBe(403);
   });
 
@@ -136,8 +136,8 @@ onUsualStack('Login Access', (stack) => {
         ['?action=lostpassword', { cookie: owner.cookie }],
       ] as const) {
         const at = await sendFrom(stack, ANONYMOUS, { target: `/${SLUG}${more}`, headers });
-        const beside = await sendFrom(stack, ANONYMOUS, { target: `/${NOWHERE}${more}`, headers });
-        expect(toComparable(at)).toEqual(JSON.parse(JSON.stringify(toComparable(beside)).replaceAll(NOWHERE, SLUG)));
+        const missing = await sendFrom(stack, ANONYMOUS, { target: `/${NOWHERE}${more}`, headers });
+        expect(toComparable(at)).toEqual(JSON.parse(JSON.stringify(toComparable(missing)).replaceAll(NOWHERE, SLUG)));
         expect([404, 301]).toContain(at.status);
       }
       const posted = await sendFrom(stack, ANONYMOUS, loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
@@ -147,8 +147,12 @@ onUsualStack('Login Access', (stack) => {
     });
 
     it('lets listed addresses log in there', async () => {
-      const answer = await sendFrom(stack, '127.0.36.15', loginForm(stack.user, stack.password, { path: `/${SLUG}` }));
-      expect(createsSession(answer)).toBe(true);
+      const response = await sendFrom(
+        stack,
+        '127.0.36.15',
+        loginForm(stack.user, stack.password, { path: `/${SLUG}` }),
+      );
+      expect(createsSession(response)).toBe(true);
     });
   });
 

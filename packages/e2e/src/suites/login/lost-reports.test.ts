@@ -126,8 +126,8 @@ onEveryStack('passwords whose result never reaches guard', (stack) => {
     it('lock nobody out without a check', async () => {
       const from = newAddress();
       for (let turn = 0; turn < TRIES; turn++) {
-        const answer = await sendFrom(stack, from, form('/wp-admin/admin-ajax.php?action=crash', 'a=b'));
-        expect(answer.status).toBe(502);
+        const response = await sendFrom(stack, from, form('/wp-admin/admin-ajax.php?action=crash', 'a=b'));
+        expect(response.status).toBe(502);
       }
       expect(createsSession(await sendFrom(stack, from, loginForm(victim('crash'), stack.password)))).toBe(true);
     });

@@ -58,14 +58,14 @@ onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login U
   /** Opens a link in a browser without a session, and logs in at its target. */
   const openAndLogIn = async (link: string, login: string) => {
     const visitor = new FormBrowser(stack, FROM, `Reader of ${login}`, target(link));
-    const page = await visitor.look(target(link));
+    const page = await visitor.get(target(link));
     expect(page.status).toBe(200);
     const kept = /name="redirect_to" value="([^"]*)"/.exec(page.body)?.[1] ?? '';
     const redirectTo = kept.replace(/&(?:amp|#0?38);/g, '&');
     const fields = { log: login, pwd: stack.password, redirect_to: redirectTo, testcookie: '1' };
-    const answer = await visitor.request(form(`/${LOGIN_SLUG}`, new URLSearchParams(fields).toString()));
-    expect(createsSession(answer)).toBe(true);
-    return { visitor, location: answer.headers.location ?? '' };
+    const response = await visitor.request(form(`/${LOGIN_SLUG}`, new URLSearchParams(fields).toString()));
+    expect(createsSession(response)).toBe(true);
+    return { visitor, location: response.headers.location ?? '' };
   };
   const expectMissing = async (path: string) => {
     const [real, nothing] = [
@@ -109,7 +109,7 @@ onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login U
   it('confirm a new e-mail address in a browser without a session, through the custom URL', async () => {
     const author = new FormBrowser(stack, FROM, 'Browser of the author', `/${LOGIN_SLUG}`);
     await author.logIn(AUTHOR);
-    const profile = await author.look('/wp-admin/profile.php');
+    const profile = await author.get('/wp-admin/profile.php');
     const fields: Record<string, string> = {
       ...{ action: 'update', email: 'moved-kim@example.com', nickname: AUTHOR, from: 'profile' },
       _wpnonce: /name="_wpnonce" value="([^"]+)"/.exec(profile.body)?.[1] ?? '',
@@ -129,9 +129,9 @@ onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login U
 
     const { visitor, location } = await openAndLogIn(link, AUTHOR);
     expect(location).toBe(plain);
-    const done = await visitor.look(target(plain));
+    const done = await visitor.get(target(plain));
     expect([done.status, done.headers.location]).toEqual([302, expect.stringContaining('profile.php?updated=true')]);
-    expect((await visitor.look('/wp-admin/profile.php')).body).toContain('value="moved-kim@example.com"');
+    expect((await visitor.get('/wp-admin/profile.php')).body).toContain('value="moved-kim@example.com"');
   });
 
   it('confirm a new administration e-mail address', async () => {
@@ -185,7 +185,7 @@ onUnlikeStacks('links into wp-admin in mails of WordPress, with a custom login U
     });
     expect([led.status, led.headers.location]).toEqual([302, moderate('approve')]);
     const { visitor } = await openAndLogIn(toLoginUrl(moderate('approve')), stack.user);
-    const page = await visitor.look(target(moderate('approve')));
+    const page = await visitor.get(target(moderate('approve')));
     expect([page.status, page.body.includes('You are about to approve the following comment')]).toEqual([200, true]);
   });
 

@@ -58,14 +58,14 @@ onEveryStack('many passwords in one request', (stack) => {
     it('are compared until one is wrong; a right one after it is not accepted', async () => {
       const from = newAddress();
       const guesses = [stack.password, 'wrong-1', 'wrong-2', stack.password];
-      const answer = await sendFrom(stack, from, guess(by, guesses));
-      expect(answer.body).toBe('[right][wrong][wrong][wrong]');
+      const response = await sendFrom(stack, from, guess(by, guesses));
+      expect(response.body).toBe('[right][wrong][wrong][wrong]');
       if (by === 'wp_authenticate') expect(compared()).toEqual([stack.password, 'wrong-1']);
     });
 
     it('are not accepted once the header of the response was sent: a failure could not be reported', async () => {
-      const answer = await sendFrom(stack, newAddress(), guess(by, [stack.password], ['early', '1']));
-      expect(answer.body).toBe('[early][wrong]');
+      const response = await sendFrom(stack, newAddress(), guess(by, [stack.password], ['early', '1']));
+      expect(response.body).toBe('[early][wrong]');
       if (by === 'wp_authenticate') expect(compared()).toEqual([]);
       expect((await sendFrom(stack, newAddress(), guess(by, [stack.password]))).body).toBe('[right]');
     });
@@ -74,8 +74,8 @@ onEveryStack('many passwords in one request', (stack) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) {
         const guesses = Array.from({ length: 20 }, (_, each) => `wrong-${turn}-${each}`);
-        const answer = await sendFrom(stack, from, guess(by, [...guesses, stack.password]));
-        expect(answer.body).not.toContain('right');
+        const response = await sendFrom(stack, from, guess(by, [...guesses, stack.password]));
+        expect(response.body).not.toContain('right');
       }
       expect((await sendFrom(stack, from, loginForm(VICTIM, stack.password))).status).toBe(429);
     });

@@ -68,7 +68,8 @@ ${record.php}add_action( 'wp_loaded', function () {
   let last = 0;
   /** An unused client address. */
   const newAddress = () => `127.0.31.${++last}`;
-  const error = (answer: RawResponse) => /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(answer.body)?.[1]?.trim();
+  const error = (response: RawResponse) =>
+    /<div id="login_error"[^>]*>([\s\S]*?)<\/div>/.exec(response.body)?.[1]?.trim();
   const lockOut = async (from: string, login: string) => {
     for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, loginForm(login, `wrong-${turn}`));
   };
@@ -76,12 +77,12 @@ ${record.php}add_action( 'wp_loaded', function () {
   describe.each(attacks)('by %s', (_route, name, guess) => {
     it('allows at most five checks, however many requests run in parallel', async () => {
       const from = newAddress();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 100 }, (_, turn) => sendFrom(stack, from, guess(victim(name), turn))),
       );
       expect(checks()).toBeGreaterThanOrEqual(1);
       expect(checks()).toBeLessThanOrEqual(LIMIT);
-      expect(answers.filter(createsSession)).toEqual([]);
+      expect(responses.filter(createsSession)).toEqual([]);
       // Now the address is locked out, and the right password is no longer compared.
       record.clear();
       const right = await sendFrom(stack, from, loginForm(victim(name), stack.password));
@@ -140,8 +141,8 @@ ${record.php}add_action( 'wp_loaded', function () {
     const from = newAddress();
     for (let round = 0; round < 2; round++) {
       for (let turn = 0; turn < LIMIT - 1; turn++) {
-        const answer = await sendFrom(stack, from, loginForm(victim('kept'), `wrong-${turn}`));
-        expect(answer.status).toBe(200);
+        const response = await sendFrom(stack, from, loginForm(victim('kept'), `wrong-${turn}`));
+        expect(response.status).toBe(200);
       }
       expect(createsSession(await sendFrom(stack, from, loginForm(victim('kept'), stack.password)))).toBe(true);
     }
@@ -179,8 +180,8 @@ function wp_authenticate( $username, $password ) {
       expect(guessed().length).toBeLessThanOrEqual(LIMIT);
       for (let turn = 12; turn < 20; turn++) await sendFrom(stack, from, request(victim('own'), `guess${turn}`));
       expect(guessed()).toHaveLength(LIMIT);
-      const answer = await sendFrom(stack, from, shopForm(victim('own'), stack.password));
-      expect(answer.body).toContain('Not logged in');
+      const response = await sendFrom(stack, from, shopForm(victim('own'), stack.password));
+      expect(response.body).toContain('Not logged in');
       expect(compared()).not.toContain(stack.password);
       expect(createsSession(await sendFrom(stack, newAddress(), loginForm(victim('own'), stack.password)))).toBe(true);
     });
@@ -245,10 +246,10 @@ if ( function_exists( 'wp_fast_hash' ) ) {
     ])('gives the same response and computes as many hashes: %s', async (_route, guess) => {
       const cost = async (login: string) => {
         writeFileSync(hashes, '');
-        const answer = await sendFrom(stack, newAddress(), guess(login, 'wrong'));
+        const response = await sendFrom(stack, newAddress(), guess(login, 'wrong'));
         return {
-          status: answer.status,
-          said: error(answer) ?? answer.body,
+          status: response.status,
+          message: error(response) ?? response.body,
           hashes: readFileSync(hashes, 'utf8').split('\n').filter(Boolean),
         };
       };
@@ -256,7 +257,7 @@ if ( function_exists( 'wp_fast_hash' ) ) {
       expect(unknown).toEqual(known);
       expect(await cost(victim('oldhash'))).toEqual(known);
       expect(known.hashes.length).toBeGreaterThan(0);
-      expect(known.said).toMatch(/incorrect password|Not logged in|not currently logged in/);
+      expect(known.message).toMatch(/incorrect password|Not logged in|not currently logged in/);
     });
   });
 

@@ -61,7 +61,7 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
       ["WordPress's own form", loginForm],
       ['XML-RPC', usersBlogs],
     ];
-    it.each(routes)('counts when it is wrong, by %s', async (_route, attempt) => {
+    it.each(routes)('counts as a failure when it is wrong, by %s', async (_route, attempt) => {
       const from = newAddress();
       for (let turn = 0; turn < LIMIT; turn++) await sendFrom(stack, from, attempt(login, `guess${turn}`));
       expect(await isLocked(from)).toBe(true);
@@ -71,8 +71,8 @@ onUnlikeStacks('a password that a plugin refuses', (stack) => {
   it('with a redirect to its own page counts as usual', async () => {
     const from = newAddress();
     for (let turn = 0; turn < LIMIT; turn++) {
-      const answer = await sendFrom(stack, from, loginForm(LEADER, `guess${turn}`));
-      expect([answer.status, answer.headers.location]).toEqual([302, `${stack.url}/?login=failed`]);
+      const response = await sendFrom(stack, from, loginForm(LEADER, `guess${turn}`));
+      expect([response.status, response.headers.location]).toEqual([302, `${stack.url}/?login=failed`]);
     }
     expect(await isLocked(from)).toBe(true);
   });

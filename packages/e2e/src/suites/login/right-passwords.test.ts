@@ -63,7 +63,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
   });
 
   describe.each([
-    ['WordPress’s own page', null, 503],
+    ['the page of WordPress', null, 503],
     ['a page of the site', OWN_PAGE, 503],
     ['a page of the site with status 200', QUIET_PAGE, 200],
   ] as const)('during maintenance with %s', (_page, page, status) => {
@@ -71,24 +71,24 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
       const from = newAddress();
       if (page !== null) writeFileSync(ownPage, page);
       writeFileSync(maintenance, MAINTENANCE);
-      const answers = [];
+      const responses = [];
       for (let turn = 0; turn < TRIES; turn++)
-        answers.push(await sendFrom(stack, from, loginForm(login('owner'), stack.password)));
-      expect(answers[0]?.status).toBe(status);
-      for (const { body } of answers) expect(body).not.toMatch(/incorrect|Too many (?:failed )?login attempts/i);
+        responses.push(await sendFrom(stack, from, loginForm(login('owner'), stack.password)));
+      expect(responses[0]?.status).toBe(status);
+      for (const { body } of responses) expect(body).not.toMatch(/incorrect|Too many (?:failed )?login attempts/i);
       rmSync(maintenance);
       await until('the address may log in', () => logsIn(from, login('owner')), 15);
     });
   });
 
   it('are not checked any more once guard knows that they were not', async () => {
-    const answer = await sendFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
-    expect(createsSession(answer)).toBe(false);
+    const response = await sendFrom(stack, newAddress(), withField(login('late'), stack.password, 'deny', '1'));
+    expect(createsSession(response)).toBe(false);
     expect(record.list()).toEqual([]);
   });
 
   it('cause no further refusals while nobody logs in', async () => {
-    const kept = await runInWordPress(
+    const stored = await runInWordPress(
       stack,
       `$records = 'Security_Optimizer_Password_Check_Log';
       $write = function ( $name, $age, $value ) {
@@ -101,7 +101,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
       global $wpdb;
       echo implode( ' ', $wpdb->get_col( "SELECT option_name FROM {$wpdb->base_prefix}options WHERE option_name LIKE 'security_optimizer_check_trail%' ORDER BY option_name" ) );`,
     );
-    const names = kept.trim().split(' ');
+    const names = stored.trim().split(' ');
     expect(names.map((name) => name.replace('security_optimizer_check_', ''))).toEqual([
       'trail-new',
       'trail-record',
@@ -118,7 +118,7 @@ onEveryStack('right passwords in requests that WordPress does not answer', (stac
   });
 
   it.each([
-    ['whose answer has too long a head', 'echo', 'a'.repeat(9000)],
+    ['whose response has a header that is too long', 'echo', 'a'.repeat(9000)],
     // PHP's own web server has too few processes.
     ...(stack.kind === 'embedded' ? [] : [['whose PHP process was killed', 'kill', '1']]),
   ])('still count as failures when they are wrong: %s', async (_what, field, value) => {

@@ -16,7 +16,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
   const startLogin = async () => {
     const browser = new FormBrowser(stack, FROM, 'A browser');
     await browser.logIn(editor);
-    return { browser, page: await browser.look(SECOND_FACTOR) };
+    return { browser, page: await browser.get(SECOND_FACTOR) };
   };
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
   it.each([
     ['gets a new password', `wp_set_password( '${stack.password}', $user->ID );`],
     ['loses the role for a while', `$user->set_role( 'subscriber' );`],
-  ])('end a login that waits for the code, when the user %s', async (_what, happens) => {
+  ])('end a login that waits for the code if the user %s', async (_what, happens) => {
     const { browser, page } = await startLogin();
     const user = `$user = get_user_by( 'login', '${editor}' ); `;
     await runInWordPress(stack, user + happens);
@@ -53,7 +53,7 @@ onUnlikeStacks('events during a login with a second factor', (stack) => {
   });
 
   describe('a session that was created without a second factor', () => {
-    const isIn = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status === 200;
+    const isIn = async (who: FormBrowser) => (await who.get('/wp-admin/profile.php')).status === 200;
     /** A session as of a plain WordPress, without a second factor. */
     const plainSession = async (login: string) => {
       const cookie = await runInWordPress(

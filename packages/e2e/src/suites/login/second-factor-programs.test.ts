@@ -66,32 +66,32 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
     rmSync(plugin, { force: true });
   });
 
-  it.each(ways)('by %s gets the next page in JSON, and continues there', async (_way, request) => {
+  it.each(ways)('by %s receives the URL of the next page in JSON, and continues there', async (_way, request) => {
     const browser = users.browser();
-    const answer = await browser.request(request(editor));
-    expect([answer.status, createsSession(answer), beginsChallenge(answer)]).toEqual([401, false, true]);
-    expect(answer.headers['content-type']).toMatch(/^application\/json/);
-    expect(answer.headers['cache-control']).toContain('no-store');
-    const { message } = parseBody(answer);
+    const response = await browser.request(request(editor));
+    expect([response.status, createsSession(response), beginsChallenge(response)]).toEqual([401, false, true]);
+    expect(response.headers['content-type']).toMatch(/^application\/json/);
+    expect(response.headers['cache-control']).toContain('no-store');
+    const { message } = parseBody(response);
     expect(message).toContain('needs a second factor');
-    expect(parseBody(answer)).toEqual({
+    expect(parseBody(response)).toEqual({
       ...{ success: false, code: 'two_factor_required', message, status: 401, url },
       data: { status: 401, message, url },
     });
-    expect((await browser.look(SECOND_FACTOR)).body).toContain('name="code"');
+    expect((await browser.get(SECOND_FACTOR)).body).toContain('name="code"');
     const done = await sendCode(browser, users.next().code);
     expect([done.status, createsSession(done)]).toEqual([303, true]);
     if (request === popUp) expect(done.headers.location).toBe(`${stack.url}/sample-page/`);
   });
 
   it('continues as usual when no factor is needed', async () => {
-    const answer = await users.browser().request(popUp(subscriber));
-    expect([answer.status, parseBody(answer).success, createsSession(answer)]).toEqual([200, true, true]);
+    const response = await users.browser().request(popUp(subscriber));
+    expect([response.status, parseBody(response).success, createsSession(response)]).toEqual([200, true, true]);
   });
 
   it('is redirected to the page when a person reads the response', async () => {
-    const answer = await users.browser().request(send(AJAX, { 'sec-fetch-mode': 'navigate' })(editor));
-    expect([answer.status, answer.headers.location]).toEqual([303, SECOND_FACTOR]);
+    const response = await users.browser().request(send(AJAX, { 'sec-fetch-mode': 'navigate' })(editor));
+    expect([response.status, response.headers.location]).toEqual([303, SECOND_FACTOR]);
   });
 
   it('never counts as a failure, however often no code follows', async () => {
@@ -107,9 +107,9 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
   });
 
   it('is refused with a message outside a browser, which can’t continue', async () => {
-    const answer = await sendFrom(stack, FROM, send('/wp-json/popup/v1/login', {})(editor));
-    expect([answer.status, beginsChallenge(answer)]).toEqual([403, false]);
-    expect(parseBody(answer)).toMatchObject({ code: 'two_factor_required' });
+    const response = await sendFrom(stack, FROM, send('/wp-json/popup/v1/login', {})(editor));
+    expect([response.status, beginsChallenge(response)]).toEqual([403, false]);
+    expect(parseBody(response)).toMatchObject({ code: 'two_factor_required' });
   });
 
   it('gets an error in JSON when guard does not work', async () => {
@@ -117,9 +117,9 @@ onUnlikeStacks('a login by JavaScript of a page, with a second factor', (stack) 
     const rename = (from: string, to: string) => database.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
     rename('second_factor_challenges', 'out_of_order');
     try {
-      const answer = await sendFrom(stack, FROM, popUp(editor));
-      expect([answer.status, createsSession(answer), beginsChallenge(answer)]).toEqual([503, false, false]);
-      expect(parseBody(answer)).toMatchObject({ success: false, code: 'two_factor_unavailable', status: 503 });
+      const response = await sendFrom(stack, FROM, popUp(editor));
+      expect([response.status, createsSession(response), beginsChallenge(response)]).toEqual([503, false, false]);
+      expect(parseBody(response)).toMatchObject({ success: false, code: 'two_factor_unavailable', status: 503 });
     } finally {
       rename('out_of_order', 'second_factor_challenges');
       database.close();

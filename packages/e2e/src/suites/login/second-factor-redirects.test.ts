@@ -67,20 +67,20 @@ onUnlikeStacks('a login with a second factor', (stack) => {
   const toLink = (kind: string, login: string): TypedRequest => ({ target: `/?link=${kind}&who=${login}` });
   const absolute = (target: string) => new URL(target, `${stack.url}/`).href;
   const getTarget = ({ headers }: RawResponse) => absolute(headers.location ?? '/no-location-at-all');
-  const isAsked = (answer: RawResponse) =>
-    answer.status === 303 && (answer.headers.location ?? '').includes('action=second-factor');
+  const isChallenged = (response: RawResponse) =>
+    response.status === 303 && (response.headers.location ?? '').includes('action=second-factor');
   /** Sends a request with a right password or a login link, then the code. @returns the response with the session */
   const logInWithCode = async (request: (login: string) => TypedRequest, browser = users.browser()) => {
     const { login, code } = users.next();
-    const asked = await browser.request(request(login));
-    expect([isAsked(asked), createsSession(asked)]).toEqual([true, false]);
-    const answer = await sendCode(browser, code);
-    expect([answer.status, createsSession(answer)]).toEqual([303, true]);
-    return answer;
+    const challenge = await browser.request(request(login));
+    expect([isChallenged(challenge), createsSession(challenge)]).toEqual([true, false]);
+    const response = await sendCode(browser, code);
+    expect([response.status, createsSession(response)]).toEqual([303, true]);
+    return response;
   };
   /** The user of a browser, from the profile page. */
   const getProfile = async (browser: FormBrowser) => {
-    const { body } = await browser.look('/wp-admin/profile.php');
+    const { body } = await browser.get('/wp-admin/profile.php');
     return /name="user_login"[^>]* value="([^"]*)"/.exec(body)?.[1];
   };
   const without = new Map<string, string>();
@@ -95,12 +95,12 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     );
     owner = await logIn(stack);
     const plain = async (request: TypedRequest) => {
-      const answer = await users.browser().request(request);
-      expect([answer.status, createsSession(answer)]).toEqual([302, true]);
-      return getTarget(answer);
+      const response = await users.browser().request(request);
+      expect([response.status, createsSession(response)]).toEqual([302, true]);
+      return getTarget(response);
     };
-    for (const [what, wanted] of targets)
-      without.set(what, await plain(wpLogin(TRAVELLER, wanted === '' ? {} : { redirect_to: wanted })));
+    for (const [what, requested] of targets)
+      without.set(what, await plain(wpLogin(TRAVELLER, requested === '' ? {} : { redirect_to: requested })));
     for (const [what, kind] of links) without.set(what, await plain(toLink(kind, TRAVELLER)));
     await change(stack, owner, '/2fa', { sg2fa: 1 });
     for (const login of [...LOGINS, stack.user]) await users.enrol(login);
@@ -114,42 +114,46 @@ onUnlikeStacks('a login with a second factor', (stack) => {
   });
 
   describe('leads to the same page as without one, for the target', () => {
-    it.each(targets)('%s', async (what, wanted, meant) => {
-      const answer = await logInWithCode((login) => wpLogin(login, wanted === '' ? {} : { redirect_to: wanted }));
-      expect(getTarget(answer)).toBe(without.get(what));
-      if (meant !== null) expect(getTarget(answer)).toBe(absolute(meant));
-      expect(getTarget(answer)).not.toMatch(/^[a-z]+:\/\/evil/);
+    it.each(targets)('%s', async (what, requested, target) => {
+      const response = await logInWithCode((login) =>
+        wpLogin(login, requested === '' ? {} : { redirect_to: requested }),
+      );
+      expect(getTarget(response)).toBe(without.get(what));
+      if (target !== null) expect(getTarget(response)).toBe(absolute(target));
+      expect(getTarget(response)).not.toMatch(/^[a-z]+:\/\/evil/);
     });
 
     it.each([3500, 7500])('a URL of %i letters', async (length) => {
-      const wanted = `/sample-page/?state=${'a'.repeat(length)}`;
-      expect(getTarget(await logInWithCode((login) => wpLogin(login, { redirect_to: wanted })))).toBe(absolute(wanted));
+      const requested = `/sample-page/?state=${'a'.repeat(length)}`;
+      expect(getTarget(await logInWithCode((login) => wpLogin(login, { redirect_to: requested })))).toBe(
+        absolute(requested),
+      );
     });
   });
 
   it('remembers that the session is to be persistent', async () => {
-    const isPersistent = (answer: RawResponse) =>
-      /^set-cookie: wordpress_logged_in_[^\r\n]*expires=/im.test(answer.head);
+    const isPersistent = (response: RawResponse) =>
+      /^set-cookie: wordpress_logged_in_[^\r\n]*expires=/im.test(response.head);
     expect(isPersistent(await logInWithCode((login) => wpLogin(login, { rememberme: 'forever' })))).toBe(true);
     expect(isPersistent(await logInWithCode((login) => wpLogin(login, {})))).toBe(false);
   });
 
   describe('by a link', () => {
-    it.each(links)('%s leads there', async (what, kind, meant) => {
-      const answer = await logInWithCode((login) => toLink(kind, login));
-      expect(getTarget(answer)).toBe(without.get(what));
-      expect(getTarget(answer)).toBe(absolute(meant));
+    it.each(links)('%s leads there', async (what, kind, target) => {
+      const response = await logInWithCode((login) => toLink(kind, login));
+      expect(getTarget(response)).toBe(without.get(what));
+      expect(getTarget(response)).toBe(absolute(target));
     });
 
     it('that shows a page leads to that page', async () => {
       const browser = users.browser();
       let target = '';
-      const answer = await logInWithCode((login) => {
+      const response = await logInWithCode((login) => {
         target = `${toLink('here', login).target}&course=2`;
         return { target };
       }, browser);
-      expect(getTarget(answer)).toBe(absolute(target));
-      expect((await browser.look(target)).status).toBe(200);
+      expect(getTarget(response)).toBe(absolute(target));
+      expect((await browser.get(target)).status).toBe(200);
     });
   });
 
@@ -160,8 +164,8 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       });
 
     it('leads to the target of the form', async () => {
-      const answer = await logInWithCode(membersForm({ redirect: '/sample-page/?from=form' }, '/join/'));
-      expect(getTarget(answer)).toBe(absolute('/sample-page/?from=form'));
+      const response = await logInWithCode(membersForm({ redirect: '/sample-page/?from=form' }, '/join/'));
+      expect(getTarget(response)).toBe(absolute('/sample-page/?from=form'));
     });
 
     it('leads to the target of the plugin, and not to another site that it came from', async () => {
@@ -228,8 +232,8 @@ onUnlikeStacks('a login with a second factor', (stack) => {
   it('closes the login dialog of wp-admin', async () => {
     const { login, code } = users.next();
     const browser = users.browser();
-    const asked = await browser.request(wpLogin(login, { 'interim-login': '1' }));
-    expect(asked.headers.location).toBe(`${SECOND_FACTOR}&interim-login=1`);
+    const challenge = await browser.request(wpLogin(login, { 'interim-login': '1' }));
+    expect(challenge.headers.location).toBe(`${SECOND_FACTOR}&interim-login=1`);
     const done = await sendCode(browser, code, `${SECOND_FACTOR}&interim-login=1`);
     expect([done.status, createsSession(done)]).toEqual([200, true]);
     expect(done.body).toMatch(/<body class="[^"]*\binterim-login-success\b/);
@@ -244,12 +248,12 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     const cookies = { cookie: browser.cookie };
     const page = await desktop.request({ target: SECOND_FACTOR, headers: cookies });
     expect([page.status, page.body.includes('name="code"')]).toEqual([200, true]);
-    const ended = await users.browser('A phone').look(SECOND_FACTOR);
+    const ended = await users.browser('A phone').get(SECOND_FACTOR);
     expect([ended.status, ended.body.includes('This login has ended')]).toEqual([403, true]);
     const token = /name="token" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
     const fields = new URLSearchParams({ token, step: 'backup', code }).toString();
-    const answer = await desktop.request(form(SECOND_FACTOR, fields, { ...cookies, origin: stack.url }));
-    expect([answer.status, createsSession(answer)]).toEqual([303, true]);
+    const response = await desktop.request(form(SECOND_FACTOR, fields, { ...cookies, origin: stack.url }));
+    expect([response.status, createsSession(response)]).toEqual([303, true]);
   });
 
   describe('accepts a code', () => {
@@ -268,8 +272,8 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       const { login, code } = users.next();
       const browser = users.browser();
       await browser.logIn(login);
-      const answer = await sendCode(browser, spell(code));
-      expect([answer.status, createsSession(answer)]).toEqual([303, true]);
+      const response = await sendCode(browser, spell(code));
+      expect([response.status, createsSession(response)]).toEqual([303, true]);
     });
 
     it('after any number of inputs without a code, which do not count as tries', async () => {
@@ -278,8 +282,8 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       await browser.logIn(login);
       const unreadable = ['½234 5678', '1234 567²', '⑫34 5678', `${code} ${code}`, `\u202e${code}`, '123 456', 'code'];
       for (const text of [...unreadable, ...unreadable]) {
-        const answer = await sendCode(browser, text);
-        expect([text, answer.status]).toEqual([text, 400]);
+        const response = await sendCode(browser, text);
+        expect([text, response.status]).toEqual([text, 400]);
       }
       expect(createsSession(await sendCode(browser, code))).toBe(true);
     });
@@ -303,9 +307,9 @@ onUnlikeStacks('a login with a second factor', (stack) => {
     it('asks for one otherwise, with a message and a way back, and logs nobody out', async () => {
       const browser = users.browser();
       expect(createsSession(await browser.logIn(usersByRole.author))).toBe(true);
-      const asked = await browser.request(actAs(TRAVELLER));
-      expect([isAsked(asked), createsSession(asked)]).toEqual([true, false]);
-      const { body } = await browser.look(SECOND_FACTOR);
+      const challenge = await browser.request(actAs(TRAVELLER));
+      expect([isChallenged(challenge), createsSession(challenge)]).toEqual([true, false]);
+      const { body } = await browser.get(SECOND_FACTOR);
       expect(body).toContain(`<strong>${TRAVELLER}</strong>`);
       expect(body).toMatch(new RegExp(`<a [^>]*href="/wp-admin/"[^>]*>Stay logged in as ${usersByRole.author}</a>`));
       expect(await getProfile(browser)).toBe(usersByRole.author);
@@ -316,8 +320,8 @@ onUnlikeStacks('a login with a second factor', (stack) => {
       const browser = users.browser();
       await browser.logIn(login);
       expect(createsSession(await sendCode(browser, code))).toBe(true);
-      const asked = await browser.request(actAs(stack.user));
-      expect([isAsked(asked), createsSession(asked)]).toEqual([true, false]);
+      const challenge = await browser.request(actAs(stack.user));
+      expect([isChallenged(challenge), createsSession(challenge)]).toEqual([true, false]);
       expect(await getProfile(browser)).toBe(login);
     });
   });
@@ -325,11 +329,11 @@ onUnlikeStacks('a login with a second factor', (stack) => {
   it('works on a request without a session, and creates none before the code', async () => {
     const browser = users.browser();
     await browser.request(toLink('page', TRAVELLER));
-    const answer = await sendFrom(stack, FROM, {
+    const response = await sendFrom(stack, FROM, {
       target: '/wp-admin/profile.php',
       headers: { cookie: browser.cookie },
     });
-    expect([answer.status, getTarget(answer).includes('/wp-login.php')]).toEqual([302, true]);
+    expect([response.status, getTarget(response).includes('/wp-login.php')]).toEqual([302, true]);
   });
 });
 

@@ -36,7 +36,7 @@ onUnlikeStacks('the second factor', (stack) => {
   const startLogin = async (agent?: string) => {
     const browser = visitor(agent);
     await browser.logIn(editor);
-    return { browser, page: await browser.look(SECOND_FACTOR) };
+    return { browser, page: await browser.get(SECOND_FACTOR) };
   };
 
   beforeAll(async () => {
@@ -81,11 +81,11 @@ ${BASIC_AUTHENTICATION}`,
 
   it.each([stack.user, editor])('gives %s no session for the password alone', async (login) => {
     const browser = visitor();
-    const answer = await browser.logIn(login);
-    expect([302, 303]).toContain(answer.status);
-    expect(answer.headers.location).toContain('action=second-factor');
-    expect(answer.head).not.toMatch(/^set-cookie: wordpress(?:_sec|_logged_in)?_[0-9a-f]{32}=(?!\+|%20)[^;]/im);
-    const admin = await browser.look('/wp-admin/');
+    const response = await browser.logIn(login);
+    expect([302, 303]).toContain(response.status);
+    expect(response.headers.location).toContain('action=second-factor');
+    expect(response.head).not.toMatch(/^set-cookie: wordpress(?:_sec|_logged_in)?_[0-9a-f]{32}=(?!\+|%20)[^;]/im);
+    const admin = await browser.get('/wp-admin/');
     expect(admin.headers.location).toContain('/wp-login.php');
   });
 
@@ -93,9 +93,12 @@ ${BASIC_AUTHENTICATION}`,
     'is asked for after a login link of a plugin at %s',
     async (moment) => {
       const link = (who: string) => sendFrom(stack, FROM, { target: `/?magic=${moment}&who=${who}` });
-      const answer = await link(editor);
-      expect(createsSession(answer)).toBe(false);
-      expect([answer.status, answer.headers.location]).toEqual([303, expect.stringContaining('action=second-factor')]);
+      const response = await link(editor);
+      expect(createsSession(response)).toBe(false);
+      expect([response.status, response.headers.location]).toEqual([
+        303,
+        expect.stringContaining('action=second-factor'),
+      ]);
       expect(createsSession(await link(usersByRole.subscriber))).toBe(true);
     },
   );
@@ -109,7 +112,7 @@ ${BASIC_AUTHENTICATION}`,
       runInWordPress(stack, `get_user_by( 'login', '${usersByRole.subscriber}' )->set_role( '${name}' );`);
     const user = visitor();
     await user.logIn(usersByRole.subscriber);
-    const profile = () => user.look('/wp-admin/profile.php');
+    const profile = () => user.get('/wp-admin/profile.php');
     await role('contributor');
     expect((await profile()).status).toBe(200);
     await role('editor');
@@ -139,10 +142,10 @@ ${BASIC_AUTHENTICATION}`,
   });
 
   it('refuses the password in programs, and says why', async () => {
-    const answer = await sendFrom(stack, FROM, usersBlogs(editor, stack.password));
-    expect(answer.body).toContain('<fault>');
-    expect(answer.body).toContain('needs a second factor');
-    expect(answer.body).not.toContain('blogid');
+    const response = await sendFrom(stack, FROM, usersBlogs(editor, stack.password));
+    expect(response.body).toContain('<fault>');
+    expect(response.body).toContain('needs a second factor');
+    expect(response.body).not.toContain('blogid');
     const rest = await sendFrom(stack, FROM, restBasic(editor, stack.password));
     expect(rest.status).toBe(403);
     expect(JSON.parse(rest.body)).toMatchObject({
@@ -183,7 +186,7 @@ ${BASIC_AUTHENTICATION}`,
     const done = await browser.send(shown, 'continue', { saved: '1' });
     expect(done.status).toBe(303);
     expect(createsSession(done)).toBe(true);
-    expect((await browser.look('/wp-admin/')).status).toBe(200);
+    expect((await browser.get('/wp-admin/')).status).toBe(200);
   });
 
   it('accepts each code once', async () => {
@@ -200,9 +203,9 @@ ${BASIC_AUTHENTICATION}`,
   it('accepts a backup code once, also from two browsers at the same moment', async () => {
     const both = await Promise.all([startLogin('One browser'), startLogin('Another browser')]);
     const code = codes[0] ?? '';
-    const answers = await Promise.all(both.map(({ browser, page }) => browser.send(page, 'backup', { code })));
-    expect(answers.filter(createsSession)).toHaveLength(1);
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, 403]);
+    const responses = await Promise.all(both.map(({ browser, page }) => browser.send(page, 'backup', { code })));
+    expect(responses.filter(createsSession)).toHaveLength(1);
+    expect(responses.map(({ status }) => status).sort()).toEqual([303, 403]);
   });
 
   it('works only in the browser that sent the password', async () => {
@@ -230,11 +233,11 @@ ${BASIC_AUTHENTICATION}`,
 
   it('resets the failures after a complete login', async () => {
     const fail = async () => {
-      const answers: number[] = [];
+      const responses: number[] = [];
       for (let turn = 0; turn < 4; turn++) {
-        answers.push((await sendFrom(stack, FROM, loginForm(`nobody-${turn}`, 'wrong'))).status);
+        responses.push((await sendFrom(stack, FROM, loginForm(`nobody-${turn}`, 'wrong'))).status);
       }
-      return answers;
+      return responses;
     };
     expect(await fail()).toEqual([200, 200, 200, 200]);
     const { browser, page } = await startLogin();
@@ -269,7 +272,7 @@ ${BASIC_AUTHENTICATION}`,
   it('is asked again after a pause, which ends the sessions that were created during it', async () => {
     const user = visitor();
     const browser = visitor();
-    const profile = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status;
+    const profile = async (who: FormBrowser) => (await who.get('/wp-admin/profile.php')).status;
     await recover(stack, 'pause', '5');
     await until('the password alone is enough', async () => createsSession(await browser.logIn(editor)));
     await user.logIn(usersByRole.subscriber);

@@ -44,12 +44,12 @@ onUnlikeStacks('a custom registration URL', (stack) => {
 
   it('lets an anonymous client register, and only the mail contains the login URL', async () => {
     const mails = mailbox(stack);
-    const answer = await sendForm('a-newcomer');
-    expect(answer.status).toBe(302);
-    expect(answer.headers.location).toMatch(new RegExp(`/${ENTRY}/?\\?checkemail=registered$`));
-    const done = await sendRequest(stack, { target: answer.headers.location?.replace(stack.url, '') ?? '/' });
+    const response = await sendForm('a-newcomer');
+    expect(response.status).toBe(302);
+    expect(response.headers.location).toMatch(new RegExp(`/${ENTRY}/?\\?checkemail=registered$`));
+    const done = await sendRequest(stack, { target: response.headers.location?.replace(stack.url, '') ?? '/' });
     expect(done.body).toContain('Registration complete. Please check your email');
-    expect(answer.head + done.head + done.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wp-login\\.php`));
+    expect(response.head + done.head + done.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wp-login\\.php`));
     const text = await mails.to('a-newcomer@example.com');
     // WordPress 6.9 and newer show the account first.
     expect(text).toMatch(new RegExp(`/${LOGIN_SLUG}\\?(?:login=[^\\s]*)?action=rp`));
@@ -58,10 +58,10 @@ onUnlikeStacks('a custom registration URL', (stack) => {
   });
 
   it('shows errors of a username, still without the login', async () => {
-    const answer = await sendForm(stack.user);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toContain('already registered');
-    expect(answer.head + answer.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wp-login\\.php`));
+    const response = await sendForm(stack.user);
+    expect(response.status).toBe(200);
+    expect(response.body).toContain('already registered');
+    expect(response.head + response.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wp-login\\.php`));
   });
 
   it('gives no access to the login, by query or by body', async () => {
@@ -74,9 +74,9 @@ onUnlikeStacks('a custom registration URL', (stack) => {
       { target: `/${ENTRY}?checkemail=confirm` },
       form(`/${ENTRY}`, 'action=lostpassword&user_login=x'),
     ]) {
-      const answer = await sendRequest(stack, request);
-      expect(answer.status, request.target).toBe(404);
-      expect(answer.head + answer.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wordpress_logged_in|loginform`));
+      const response = await sendRequest(stack, request);
+      expect(response.status, request.target).toBe(404);
+      expect(response.head + response.body).not.toMatch(new RegExp(`${LOGIN_SLUG}|wordpress_logged_in|loginform`));
     }
   });
 
@@ -89,9 +89,9 @@ onUnlikeStacks('a custom registration URL', (stack) => {
       form('', 'user_login=a'),
     ]) {
       const at = await sendRequest(stack, { ...request, target: `/${ENTRY}${request.target}` });
-      const beside = await sendRequest(stack, { ...request, target: `/${NOWHERE}${request.target}` });
-      const asked = JSON.stringify(toComparable(beside)).replaceAll(NOWHERE, ENTRY);
-      expect(toComparable(at)).toEqual(JSON.parse(asked));
+      const missing = await sendRequest(stack, { ...request, target: `/${NOWHERE}${request.target}` });
+      const expected = JSON.stringify(toComparable(missing)).replaceAll(NOWHERE, ENTRY);
+      expect(toComparable(at)).toEqual(JSON.parse(expected));
       expect(at.status).toBe(404);
     }
   });

@@ -58,14 +58,14 @@ onUsualStack('an account that many addresses attack', (stack) => {
       ).includes('true'),
     );
     writeFileSync(record, '');
-    const began = Date.now();
-    const answers = [];
+    const startedAt = Date.now();
+    const responses = [];
     for (let turn = 0; turn < 8; turn++) {
-      answers.push(await sendFrom(stack, newAddress(), loginForm(VICTIM, `late-${turn}`)));
+      responses.push(await sendFrom(stack, newAddress(), loginForm(VICTIM, `late-${turn}`)));
     }
     // One at the start, and one for each ten seconds of the test.
-    expect(new Set(compared()).size).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - began) / 10_000));
-    expect(answers.filter(createsSession)).toEqual([]);
+    expect(new Set(compared()).size).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - startedAt) / 10_000));
+    expect(responses.filter(createsSession)).toEqual([]);
     const own = loginForm(VICTIM, stack.password, { headers: { cookie: `wordpress_test_cookie=1; ${cookie}` } });
     expect(createsSession(await sendFrom(stack, newAddress(), own))).toBe(true);
   });

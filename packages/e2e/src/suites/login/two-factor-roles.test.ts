@@ -123,14 +123,14 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
   });
 
   it('tells the owner the roles of the site by their names', async () => {
-    const answer = (await choose()) as { two_factor_roles: { role: string }[] };
-    expect(answer.two_factor_roles).toContainEqual({
+    const choice = (await choose()) as { two_factor_roles: { role: string }[] };
+    expect(choice.two_factor_roles).toContainEqual({
       role: 'shop_keeper',
       name: 'Shop shopkeeper',
       selected: 0,
       required: 0,
     });
-    expect(answer.two_factor_roles.map(({ role }) => role)).toEqual(
+    expect(choice.two_factor_roles.map(({ role }) => role)).toEqual(
       expect.arrayContaining(['administrator', 'editor', 'author', 'subscriber']),
     );
   });
@@ -139,7 +139,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     const [shopkeeper, clerk] = [visitor(), visitor()];
     await shopkeeper.logIn(SHOPKEEPER);
     await clerk.logIn(CLERK);
-    const profile = async (who: FormBrowser) => (await who.look('/wp-admin/profile.php')).status;
+    const profile = async (who: FormBrowser) => (await who.get('/wp-admin/profile.php')).status;
     expect([await profile(shopkeeper), await profile(clerk)]).toEqual([200, 200]);
     await choose('shop_keeper');
     expect([await profile(shopkeeper), await profile(clerk)]).toEqual([302, 200]);
@@ -163,7 +163,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     await user.logIn(CLERK);
     const role = (name: string) => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( '${name}' );`);
     await role('shop_keeper');
-    expect((await user.look('/wp-admin/profile.php')).status).toBe(302);
+    expect((await user.get('/wp-admin/profile.php')).status).toBe(302);
     expect((await visitor().logIn(CLERK)).headers.location).toContain('action=second-factor');
     await role('shop_clerk');
     expect(createsSession(await visitor().logIn(CLERK))).toBe(true);
@@ -185,7 +185,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     // Guard sees the other policy in the response to this login, and pushes its own again.
     await user.logIn(SHOPKEEPER);
     await until('WordPress asks again', async () => !createsSession(await visitor().logIn(SHOPKEEPER)));
-    await until('the session is over', async () => (await user.look('/wp-admin/profile.php')).status === 302);
+    await until('the session is over', async () => (await user.get('/wp-admin/profile.php')).status === 302);
   });
 
   const restorePolicyWithoutRole = `$policy = get_option( 'security_optimizer_policy' ); $policy['two_factor_roles'] = ''; update_option( 'security_optimizer_policy', $policy );`;
@@ -209,7 +209,7 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       login: CLERK,
       act: () => runInWordPress(stack, `get_user_by( 'login', '${CLERK}' )->set_role( 'shop_keeper' );`),
     },
-  ])('is asked in a login that is under way while $when, and no session is left', async (sample) => {
+  ])('is required in a login that is in progress while $when, and no session remains', async (sample) => {
     const { login, act: callAction, before = '' } = sample;
     for (const target of ['/wp-login.php?hold', `/?hold&magic=${login}`]) {
       await choose(...(sample.roles ?? ['shop_keeper']));
@@ -219,11 +219,11 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
       await runInWordPress(stack, `${before} WP_Session_Tokens::get_instance( ${user} )->create( time() + 3600 );`);
       const isForm = target.startsWith('/wp-login.php');
       const request = isForm ? loginForm(login, stack.password, { path: target }) : { target };
-      const answer = sendFrom(stack, FROM, request);
+      const choice = sendFrom(stack, FROM, request);
       // A login that did not wait was asked for the factor at once.
-      await Promise.race([answer, until('the login waits', () => existsSync(heldFile))]);
+      await Promise.race([choice, until('the login waits', () => existsSync(heldFile))]);
       await callAction();
-      expect({ createsSession: createsSession(await answer), location: (await answer).headers.location }).toEqual({
+      expect({ createsSession: createsSession(await choice), location: (await choice).headers.location }).toEqual({
         createsSession: false,
         location: expect.stringContaining('action=second-factor'),
       });
@@ -238,10 +238,10 @@ onUsualStack('two-factor authentication for roles of the owner’s choice', (sta
     await choose();
     const user = visitor();
     await user.logIn(SHOPKEEPER);
-    expect((await user.look('/?renew')).body).toBe('renewed');
-    expect((await user.look('/wp-admin/profile.php')).status).toBe(200);
+    expect((await user.get('/?renew')).body).toBe('renewed');
+    expect((await user.get('/wp-admin/profile.php')).status).toBe(200);
     await choose('shop_keeper');
-    expect((await user.look('/wp-admin/profile.php')).status).toBe(302);
+    expect((await user.get('/wp-admin/profile.php')).status).toBe(302);
   });
 
   it('ends when the owner removes the role', async () => {

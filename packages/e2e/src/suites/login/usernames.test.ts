@@ -37,9 +37,9 @@ onUsualStack('common usernames', (stack) => {
 
   it.each(NAMES.slice(0, 3))('%s is refused at the registration', async (name) => {
     const fields = new URLSearchParams({ user_login: name, user_email: `${name.toLowerCase()}@example.com` });
-    const answer = await sendRequest(stack, form('/wp-login.php?action=register', fields.toString()));
-    expect(answer.status).toBe(200);
-    expect(answer.body).toContain('that username is not allowed');
+    const response = await sendRequest(stack, form('/wp-login.php?action=register', fields.toString()));
+    expect(response.status).toBe(200);
+    expect(response.body).toContain('that username is not allowed');
   });
 
   it('are refused in the admin screen for new users', async () => {
@@ -55,18 +55,18 @@ onUsualStack('common usernames', (stack) => {
       pass2: 'A-long-Password-1',
       role: 'subscriber',
     });
-    const answer = await sendRequest(
+    const response = await sendRequest(
       stack,
       form('/wp-admin/user-new.php', fields.toString(), { cookie: owner.cookie }),
     );
-    expect(answer.status).toBe(200);
-    expect(answer.body).toContain('that username is not allowed');
+    expect(response.status).toBe(200);
+    expect(response.body).toContain('that username is not allowed');
   });
 
   it.each(NAMES.slice(2))('%s is refused by REST', async (name) => {
-    const answer = await byRest(name);
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'rest_invalid_param' });
+    const response = await byRest(name);
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'rest_invalid_param' });
   });
 
   it('are refused on the command line, where WP-CLI and importers create users', async () => {

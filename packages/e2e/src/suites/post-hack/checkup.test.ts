@@ -23,7 +23,7 @@ onUnlikeStacks('the checkup', (stack) => {
   let owner: Session;
   let directory: PluginDirectory;
   let restore: () => Promise<void>;
-  const { put, remove, handOver } = pluginsOnDisk(stack);
+  const { put, remove, changeOwner } = pluginsOnDisk(stack);
   const path = (name: string) => join(stack.wordpressDir, name);
   const changed = 'wp-includes/version.php';
   const missing = 'wp-admin/css/about.min.css';
@@ -35,12 +35,12 @@ onUnlikeStacks('the checkup', (stack) => {
     for (const name of planted) rmSync(path(name), { force: true });
   };
   const read = async (suffix = '/checkup', body: object = {}): Promise<Checkup> => {
-    const answer = await callAction(stack, owner, suffix, body);
-    expect(answer.body.status).toBe(200);
-    return answer.body.data as Checkup;
+    const response = await callAction(stack, owner, suffix, body);
+    expect(response.body.status).toBe(200);
+    return response.body.data as Checkup;
   };
   /** Runs a checkup to its end. */
-  const look = async (): Promise<CheckupResult> => {
+  const readCheckup = async (): Promise<CheckupResult> => {
     const { latest: last } = await read();
     // The times of results are whole seconds.
     await until('a second has passed', () => Math.floor(Date.now() / 1000) > (last?.at ?? 0));
@@ -67,7 +67,7 @@ onUnlikeStacks('the checkup', (stack) => {
     // The present files count as the official ones, since the sandbox's WordPress is not the published one.
     directory.core = checksums(stack.wordpressDir);
     put('example-form', form.files);
-    handOver();
+    changeOwner();
     owner = await logIn(stack);
   });
   afterAll(async () => {
@@ -96,14 +96,14 @@ onUnlikeStacks('the checkup', (stack) => {
   });
 
   it('runs four checks and finds nothing on a clean site', async () => {
-    const result = await look();
+    const result = await readCheckup();
     expect([titles(result), notRun(result)]).toEqual([[], []]);
     expect(result.checks).toHaveLength(4);
   });
 
   it('reports what could not be checked while the directory does not answer, and passes no check', async () => {
     directory.fault = 'down';
-    const result = await look();
+    const result = await readCheckup();
     directory.fault = 'none';
     expect(notRun(result)).toEqual(['core', 'plugins']);
     expect(result.checks[0]).toMatchObject({
@@ -117,7 +117,7 @@ onUnlikeStacks('the checkup', (stack) => {
     writeFileSync(path(changed), `${before.get(changed)?.toString()}\n// a line put in\n`);
     rmSync(path(missing));
     for (const name of planted) writeFileSync(path(name), '<?php // a door left open');
-    const { findings } = await look();
+    const { findings } = await readCheckup();
     expect(findings.map(({ title }) => title)).toEqual([
       '1 file of WordPress was changed',
       '1 file of WordPress is missing',
@@ -129,7 +129,7 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(findings[2]?.items.map((item) => item.split(',')[0])).toEqual(planted.toSorted());
     expect(readFileSync(path('door.php'), 'utf8')).toContain('a door left open');
     restoreFiles();
-    expect(titles(await look())).toEqual([]);
+    expect(titles(await readCheckup())).toEqual([]);
   });
 
   it('reports harmless differences as notes: documentation files, and effects of the server or our own options', async () => {
@@ -138,7 +138,7 @@ onUnlikeStacks('the checkup', (stack) => {
     const readme = existsSync(path('readme.html')) ? readFileSync(path('readme.html')) : null;
     const switchBefore = (await readOptions(stack, owner)).delete_readme;
     const notes = async () => {
-      const result = await look();
+      const result = await readCheckup();
       const listed = result.notes.filter(({ id }) => id === 'core-missing' || id === 'core-left');
       return [titles(result), Object.fromEntries(listed.map(({ id, items }) => [id, items.toSorted()]))];
     };
@@ -149,10 +149,10 @@ onUnlikeStacks('the checkup', (stack) => {
     writeFileSync(path('wp-includes/.htaccess'), 'Deny from all');
     try {
       const left = ['wp-admin/error_log', 'wp-includes/.htaccess'];
-      const gone = ['liesmich.html', 'readme.html', 'wp-config-sample.php'];
-      expect(await notes()).toEqual([[], { 'core-missing': gone, 'core-left': left }]);
+      const removed = ['liesmich.html', 'readme.html', 'wp-config-sample.php'];
+      expect(await notes()).toEqual([[], { 'core-missing': removed, 'core-left': left }]);
       await setOptions(stack, owner, { delete_readme: 1 });
-      const others = gone.filter((name) => name !== 'readme.html');
+      const others = removed.filter((name) => name !== 'readme.html');
       expect(await notes()).toEqual([[], { 'core-missing': others, 'core-left': left }]);
       // The same names do not excuse code.
       writeFileSync(path('wp-includes/.htaccess'), 'AddHandler application/x-httpd-php .jpg');
@@ -176,7 +176,7 @@ onUnlikeStacks('the checkup', (stack) => {
     write('photo.jpg', 'no script');
     write('old/photo.PHP.jpg', '<?php echo 1;');
     write('old/index.php', '<?php system( $_GET["c"] );');
-    const { findings } = await look();
+    const { findings } = await readCheckup();
     expect(findings.map(({ title, items }) => [title, items])).toEqual([
       ['A script in uploads', [`/${uploads}/old/index.php`]],
       ['A script in uploads', [`/${uploads}/old/photo.PHP.jpg`]],
@@ -187,15 +187,15 @@ onUnlikeStacks('the checkup', (stack) => {
   it('finds a changed plugin and a script added to it, which a clean copy repairs', async () => {
     put('example-form', { 'send.php': "<?php // a line put in\nreturn 'sent';\n", 'cache/door.php': '<?php echo 1;' });
     put('example-form', { 'cache/data.json': '{}' });
-    handOver();
-    const { findings } = await look();
+    changeOwner();
+    const { findings } = await readCheckup();
     expect(findings).toMatchObject([
       { check: 'plugins', title: 'Example form: 2 files are not the original ones', plugin: 'example-form/form.php' },
     ]);
-    const answer = await callAction(stack, owner, '/reinstall-plugins', { only: [findings[0]?.plugin] });
-    expect(answer.body).toMatchObject({ status: 200 });
+    const response = await callAction(stack, owner, '/reinstall-plugins', { only: [findings[0]?.plugin] });
+    expect(response.body).toMatchObject({ status: 200 });
     expectReinstalled(await endedJob(stack, owner, 'reinstall-plugins'), 'example-form/form.php');
-    expect(titles(await look())).toEqual([]);
+    expect(titles(await readCheckup())).toEqual([]);
   });
 
   it('names a new administrator and its creator; an accepted one is omitted next time, until that is undone', async () => {
@@ -209,7 +209,7 @@ onUnlikeStacks('the checkup', (stack) => {
     });
     expect(created.http).toBe(201);
     const finding = await until('the log knows of it', async () => {
-      const [found] = (await look()).findings;
+      const [found] = (await readCheckup()).findings;
       return found?.text.startsWith('Created by') ? found : null;
     });
     expect(finding).toMatchObject({ title: 'New administrator: web-helper', is_new: 1, check: 'administrators' });
@@ -218,16 +218,16 @@ onUnlikeStacks('the checkup', (stack) => {
 
     const { latest } = await keep(finding, 1);
     expect([latest?.findings, latest?.kept[0]]).toMatchObject([[], { key: finding.key, by: stack.user }]);
-    expect(titles(await look())).toEqual([]);
+    expect(titles(await readCheckup())).toEqual([]);
     await until('it is told in the log', async () => {
       const { entries } = (await callAction(stack, owner, '/activity-registered')).body.data as {
         entries: { activity: string }[];
       };
-      const kept = bytes('Kept the finding “New administrator: web-helper” of the checkup');
-      return entries.some(({ activity }) => activity === kept);
+      const expected = bytes('Kept the finding “New administrator: web-helper” of the checkup');
+      return entries.some(({ activity }) => activity === expected);
     });
     await keep(finding, 0);
-    expect(titles(await look())).toEqual(['New administrator: web-helper']);
+    expect(titles(await readCheckup())).toEqual(['New administrator: web-helper']);
     expect((await callAction(stack, owner, '/keep-finding', { key: 'another', keep: 1 })).http).toBe(404);
   });
 
@@ -264,7 +264,7 @@ onUnlikeStacks('the checkup', (stack) => {
       callApi(stack, { path: '/wp-json/wp/v2/settings', body: JSON.stringify({ title }), headers: authorised(owner) });
     await rename('Renamed by an intruder');
     const items = await until('the change is told', async () => {
-      const listNotifications = (await look()).notes.find(({ id }) => id === 'settings-changed')?.items ?? [];
+      const listNotifications = (await readCheckup()).notes.find(({ id }) => id === 'settings-changed')?.items ?? [];
       return listNotifications.some((item) => item.includes('Renamed by an intruder')) ? listNotifications : null;
     });
     expect(items[0]).toMatch(new RegExp(`^\\d{4}-\\d\\d-\\d\\d, ${stack.user}: `));
@@ -272,14 +272,14 @@ onUnlikeStacks('the checkup', (stack) => {
   });
 
   it('finds a privileged default role, and scheduled tasks without a handler', async () => {
-    const notes = async () => (await look()).notes.map(({ id }) => id);
+    const notes = async () => (await readCheckup()).notes.map(({ id }) => id);
     expect(await notes()).not.toContain('tasks-unknown');
     await runInWordPress(
       stack,
       `update_option( 'default_role', 'administrator' ); update_option( 'users_can_register', 1 );
       wp_schedule_event( time() + 3600, 'daily', 'left_behind_task' );`,
     );
-    const result = await look();
+    const result = await readCheckup();
     expect(titles(result)).toEqual(['New users become Administrator']);
     expect(result.notes.find(({ id }) => id === 'tasks-unknown')?.items).toEqual(['left_behind_task']);
   });

@@ -80,8 +80,8 @@ onUnlikeStacks('Force password reset', (stack) => {
   });
 
   it('ends every session and invalidates every earlier password, on every route', async () => {
-    const answer = await callAction(stack, owner, '/force-password-reset');
-    expect(answer.body).toMatchObject({ status: 200, data: { job: { kind: 'force-password-reset', error: '' } } });
+    const response = await callAction(stack, owner, '/force-password-reset');
+    expect(response.body).toMatchObject({ status: 200, data: { job: { kind: 'force-password-reset', error: '' } } });
 
     // Sessions of others and of the caller.
     for (const { cookie, nonce } of [owner, author]) {
@@ -172,8 +172,8 @@ onUnlikeStacks('Force password reset', (stack) => {
 
   it('logs out all users with Log out all users, except for the session of the owner', async () => {
     author = await logIn({ ...stack, password: 'another-New-one' }, AUTHOR);
-    const kept = await callAction(stack, owner, '/logout-users', { keep_mine: 1 });
-    expect(kept.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
+    const response = await callAction(stack, owner, '/logout-users', { keep_mine: 1 });
+    expect(response.body).toMatchObject({ status: 200, data: { job: { state: 'done', error: '' } } });
     expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(200);
     expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: author.cookie } })).status).toBe(302);
     expect(createsSession(await tryPassword('another-New-one'))).toBe(true);
@@ -206,14 +206,14 @@ onUnlikeStacks('Force password reset', (stack) => {
       await until('the site uses the keys of the host', async () => !(await isLoggedIn()), 120);
       owner = await logIn({ ...stack, password: 'the-owners-New-one' });
       const before = await salts();
-      const answer = await callAction(stack, owner, '/logout-users');
-      const { data } = answer.body as unknown as { data: { job: Job } };
-      const said = data.job.summary.join(' ');
-      expect(said).toContain('The security keys of WordPress could not be changed.');
-      expect(said).toContain(`They are set in ${realpathSync(host)}.`);
-      expect(said).toContain('Everyone is logged out anyway, because every session has ended.');
-      expect(said).toContain('By hand: put new ones from');
-      expect(said).not.toContain('so every cookie');
+      const response = await callAction(stack, owner, '/logout-users');
+      const { data } = response.body as unknown as { data: { job: Job } };
+      const summary = data.job.summary.join(' ');
+      expect(summary).toContain('The security keys of WordPress could not be changed.');
+      expect(summary).toContain(`They are set in ${realpathSync(host)}.`);
+      expect(summary).toContain('Everyone is logged out anyway, because every session has ended.');
+      expect(summary).toContain('By hand: put new ones from');
+      expect(summary).not.toContain('so every cookie');
       expect(await salts()).toBe(before);
       expect((await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner.cookie } })).status).toBe(302);
     } finally {

@@ -26,11 +26,11 @@ export async function latestJob(stack: Stack, session: Session, kind: JobKind): 
 
 /** Waits until the latest job of a kind has ended. @returns the job */
 export function endedJob(stack: Stack, session: Session, kind: JobKind): Promise<Job> {
-  const look = async () => {
+  const listJobs = async () => {
     const job = await latestJob(stack, session, kind);
     return job !== null && job.state !== 'running' ? job : null;
   };
-  return until(`the job ${kind} has ended`, look, 60);
+  return until(`the job ${kind} has ended`, listJobs, 60);
 }
 
 /** Expects a reinstalled plugin, and shows the job's messages otherwise. @returns the plugin's item */
@@ -79,7 +79,7 @@ export function pluginsOnDisk(stack: Stack) {
       for (const plugin of plugins) rmSync(path(plugin), { recursive: true, force: true });
     },
     /** On the production stack, PHP and the tests run as different users. */
-    handOver(): void {
+    changeOwner(): void {
       const { uid, gid } = statSync(join(stack.wordpressDir, 'wp-content'));
       execFileSync('chown', ['-R', `${uid}:${gid}`, folder]);
     },

@@ -77,9 +77,9 @@ interface Seen {
 }
 
 // It needs no site, so it runs once, with the most used stack.
-const isHere = inject('stacks').some(({ kind }) => kind === 'nginx-defaults');
+const isSupported = inject('stacks').some(({ kind }) => kind === 'nginx-defaults');
 
-describe.skipIf(!isHere)('New salts, in the configurations that sites have', () => {
+describe.skipIf(!isSupported)('New salts, in the configurations that sites have', () => {
   let wordpressDir: string;
   let dir: string;
   /** Files of WordPress: its search for the configuration, its hooks and salts. */
@@ -151,15 +151,15 @@ describe.skipIf(!isHere)('New salts, in the configurations that sites have', () 
       const php = layOut(number, one);
       const before: Seen = await php('look');
       const written = (await php('replace')) as Parameters<typeof judgeSalts>[0];
-      const said = judgeSalts(written, await php('prints', written.mark));
+      const outcome = judgeSalts(written, await php('prints', written.mark));
       const after: Seen = await php('look');
 
-      expect(facts(said)).toEqual(truth(before, after));
-      expect(said.kind).toBe(one.ends);
-      if ('cause' in said && one.cause !== undefined) expect(said.cause).toBe(one.cause);
-      if ('files' in said) {
+      expect(facts(outcome)).toEqual(truth(before, after));
+      expect(outcome.kind).toBe(one.ends);
+      if ('cause' in outcome && one.cause !== undefined) expect(outcome.cause).toBe(one.cause);
+      if ('files' in outcome) {
         const site = join(dir, `${number}`);
-        const named = said.files.map((name) => name.replace(`${site}/`, '').replace('web/wp/', ''));
+        const named = outcome.files.map((name) => name.replace(`${site}/`, '').replace('web/wp/', ''));
         expect(named).toEqual(one.named ?? []);
       }
       expect(otherConstants(after)).toEqual(otherConstants(before));
@@ -173,9 +173,9 @@ describe.skipIf(!isHere)('New salts, in the configurations that sites have', () 
 });
 
 /** The reported result, without reasons. */
-function facts(said: SaltsOutcome) {
-  if (!('names' in said)) return { kind: said.kind, names: [], isCookieVoid: said.kind === 'replaced' };
-  return { kind: said.kind, names: [...said.names].sort(), isCookieVoid: said.isCookieVoid };
+function facts(outcome: SaltsOutcome) {
+  if (!('names' in outcome)) return { kind: outcome.kind, names: [], isCookieVoid: outcome.kind === 'replaced' };
+  return { kind: outcome.kind, names: [...outcome.names].sort(), isCookieVoid: outcome.isCookieVoid };
 }
 
 /**

@@ -28,7 +28,7 @@ const offered = [
 onUsualStack('Post-hack Actions as the owner sees it', defineFlow);
 
 function defineFlow(stack: Stack): void {
-  const { path, put, remove, handOver } = pluginsOnDisk(stack);
+  const { path, put, remove, changeOwner } = pluginsOnDisk(stack);
   const uploads = join(stack.wordpressDir, 'wp-content/uploads/2024');
   let directory: PluginDirectory;
   let restore: () => Promise<void>;
@@ -44,7 +44,7 @@ function defineFlow(stack: Stack): void {
     for (const { slug, files } of offered) put(slug, files);
     put('contact-form', { 'cache/door.php': '<?php // a door left open' });
     put('paid-gallery', { 'paid-gallery.php': pluginHeader('Paid gallery', '4.0.2') });
-    handOver();
+    changeOwner();
     const [session, started] = await Promise.all([logIn(stack), openChromium()]);
     browser = started;
     owner = session;
@@ -74,7 +74,7 @@ function defineFlow(stack: Stack): void {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await expectFocus(start);
-    expect(directory.asked).toEqual([]);
+    expect(directory.requested).toEqual([]);
   });
 
   it('shows the progress of reinstalled plugins, also after the page was left in between', async () => {

@@ -71,7 +71,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
   let owner: Session;
   let directory: PluginDirectory;
   let restore: () => Promise<void>;
-  const { path, put, remove, handOver } = pluginsOnDisk(stack);
+  const { path, put, remove, changeOwner } = pluginsOnDisk(stack);
   const active = async (file: string) =>
     (await runInWordPress(
       stack,
@@ -110,7 +110,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
       'includes/cache.php': '<?php // a door left open',
       'includes/send.php': "<?php // a line put in\nreturn 'sent';\n",
     });
-    handOver();
+    changeOwner();
     await runInWordPress(
       stack,
       "require_once ABSPATH . 'wp-admin/includes/plugin.php'; wp_clean_plugins_cache(); activate_plugin( 'example-form/form.php' );",
@@ -158,11 +158,11 @@ onUnlikeStacks('Reinstall all', (stack) => {
     ['down', 'unchecked', 'does not answer'],
   ] as const)(
     'keeps the old copy working when the download is %s, and retries only that plugin',
-    async (fault, state, says) => {
+    async (fault, state, message) => {
       directory.fault = fault;
       const failed = await reinstall();
       const item = failed.items.find(({ id }) => id === 'example-form/form.php');
-      expect([item?.state, item?.reason.includes(says)]).toEqual([state, true]);
+      expect([item?.state, item?.reason.includes(message)]).toEqual([state, true]);
       expect(existsSync(path('example-form/includes/cache.php'))).toBe(true);
       expect(await runInWordPress(stack, "echo defined( 'EXAMPLE_FORM' ) ? 'runs' : 'gone';")).toBe('runs');
 
@@ -179,7 +179,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
 
   it('does not report a single-file plugin as unknown when the directory did not answer', async () => {
     put('.', { 'example-hello.php': pluginHeader('Example hello', '1.0') });
-    handOver();
+    changeOwner();
     const hello = async () => {
       const job = await reinstall({ only: ['example-hello.php'] });
       return job.items.find(({ id }) => id === 'example-hello.php');
@@ -226,7 +226,7 @@ onUnlikeStacks('Reinstall all', (stack) => {
   it('replaces a single-file plugin in place, and changes nothing beside it', async () => {
     const neighbour = pluginHeader('Neighbour', '1.0');
     put('.', { 'hello-shelf.php': `${hello.files['hello-shelf.php']}// a line put in\n`, 'neighbour.php': neighbour });
-    handOver();
+    changeOwner();
     const before = readdirSync(path('.')).sort();
     const job = await reinstall({ only: ['hello-shelf.php'] });
     const item = expectReinstalled(job, 'hello-shelf.php');

@@ -17,9 +17,9 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
   /** A browser after the right password, and the page of the second factor. */
   const startLogin = async (login: string) => {
     const browser = newBrowser();
-    const answer = await browser.logIn(login);
-    expect(answer.headers.location).toContain('action=second-factor');
-    return { browser, page: await browser.look(SECOND_FACTOR) };
+    const response = await browser.logIn(login);
+    expect(response.headers.location).toContain('action=second-factor');
+    return { browser, page: await browser.get(SECOND_FACTOR) };
   };
   const setUp = async (login: string): Promise<RawResponse> => {
     const { browser, page } = await startLogin(login);
@@ -52,7 +52,7 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
     const newKey = /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1] ?? '';
     const shown = await browser.send(page, 'enrol', { code: totpCode(newKey) });
     await browser.send(shown, 'continue', { saved: '1' });
-    const nonce = (await browser.look('/wp-admin/admin-ajax.php?action=rest-nonce')).body.trim();
+    const nonce = (await browser.get('/wp-admin/admin-ajax.php?action=rest-nonce')).body.trim();
     await change(stack, { login: stack.user, cookie: browser.cookie, nonce }, '/2fa', { sg2fa: 0 });
     await recover(stack, 'two-factor', 'reset', stack.user);
   });
@@ -63,7 +63,7 @@ onUnlikeStacks('the second factor after a forced reset', (stack) => {
     expect(createsSession(passed)).toBe(false);
     const { pathname, search } = new URL(passed.headers.location ?? '', stack.url);
     expect(search).toContain('action=rp&key=');
-    expect((await browser.look('/wp-admin/')).status).toBe(302);
+    expect((await browser.get('/wp-admin/')).status).toBe(302);
 
     expect((await choosePassword(stack, pathname + search, stack.password)).body).toContain('This was your password');
     expect((await choosePassword(stack, pathname + search, 'a-brand-new-Passw0rd')).body).toContain('has been reset');

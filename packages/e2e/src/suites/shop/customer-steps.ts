@@ -7,7 +7,7 @@ import {
   logInAtMyAccount,
   mailedLink,
   PASSWORD,
-  parseAnswer,
+  parseResponse,
   post,
   type Step,
   toCustomerEmail,
@@ -29,7 +29,7 @@ export const customerSteps: readonly Step[] = [
       const pages = ['/shop/', '/product/blue-mug/', '/cart/', '/my-account/', '/shop/?orderby=price'];
       const shown: Record<string, unknown> = {};
       for (const target of pages) {
-        const { status, body } = await visitor.look(target);
+        const { status, body } = await visitor.get(target);
         shown[target] = [status, /Blue mug|wp-block-woocommerce-cart|woocommerce-login-nonce/.test(body)];
       }
       return shown;
@@ -51,8 +51,8 @@ export const customerSteps: readonly Step[] = [
       );
       const again = await visitor.request(post('/?wc-ajax=get_refreshed_fragments', {}));
       return {
-        added: [added.status, Object.keys(parseAnswer(added)).sort()],
-        sameCart: parseAnswer(again).cart_hash === parseAnswer(added).cart_hash,
+        added: [added.status, Object.keys(parseResponse(added)).sort()],
+        sameCart: parseResponse(again).cart_hash === parseResponse(added).cart_hash,
         coupon: (await visitor.request(post('/?wc-ajax=apply_coupon', { coupon_code: 'x' }))).status,
         unknown: (await visitor.request(post('/?wc-ajax=nothing_of_the_kind', {}))).status,
       };
@@ -64,12 +64,12 @@ export const customerSteps: readonly Step[] = [
     async run(visit) {
       const { shop, browser } = visit;
       const buyer = browser();
-      const cart = await buyer.look('/wp-json/wc/store/v1/cart');
+      const cart = await buyer.get('/wp-json/wc/store/v1/cart');
       const nonce = cart.headers.nonce ?? '';
       const item = { id: shop.mug, quantity: 1 };
       const unsigned = await buyer.request(json('POST', '/wp-json/wc/store/v1/cart/add-item', item));
       const added = await buyer.request(json('POST', '/wp-json/wc/store/v1/cart/add-item', item, { nonce }));
-      const page = await buyer.look('/checkout/');
+      const page = await buyer.get('/checkout/');
       const mail = toCustomerEmail(visit, 'blocks');
       const order = await buyer.request(
         json(
@@ -83,21 +83,21 @@ export const customerSteps: readonly Step[] = [
           { nonce: added.headers.nonce ?? nonce },
         ),
       );
-      const thanks = await buyer.look(toPath(parseAnswer(order).payment_result?.redirect_url));
-      const account = await buyer.look('/my-account/orders/');
+      const thanks = await buyer.get(toPath(parseResponse(order).payment_result?.redirect_url));
+      const account = await buyer.get('/my-account/orders/');
       return {
-        unsigned: [unsigned.status, parseAnswer(unsigned).code],
-        added: [added.status, parseAnswer(added).items_count],
+        unsigned: [unsigned.status, parseResponse(unsigned).code],
+        added: [added.status, parseResponse(added).items_count],
         page: [page.status, page.body.includes('wp-block-woocommerce-checkout')],
         order: [
           order.status,
-          parseAnswer(order).status,
-          parseAnswer(order).customer_id > 0,
-          parseAnswer(order).message,
+          parseResponse(order).status,
+          parseResponse(order).customer_id > 0,
+          parseResponse(order).message,
         ],
         session: createsSession(order),
         thanks: [thanks.status, /order.received|thank you/i.test(thanks.body)],
-        account: [account.status, account.body.includes(`#${parseAnswer(order).order_id}`)],
+        account: [account.status, account.body.includes(`#${parseResponse(order).order_id}`)],
       };
     },
     outcome: {
@@ -114,7 +114,7 @@ export const customerSteps: readonly Step[] = [
     title: 'an app keeps its cart by a token, without cookies',
     async run({ shop, browser }) {
       const app = () => browser();
-      const token = (await app().look('/wp-json/wc/store/v1/cart')).headers['cart-token'] ?? '';
+      const token = (await app().get('/wp-json/wc/store/v1/cart')).headers['cart-token'] ?? '';
       const headers = { 'cart-token': token };
       const item = { id: shop.handbook, quantity: 1 };
       const added = await app().request(json('POST', '/wp-json/wc/store/v1/cart/add-item', item, headers));
@@ -126,15 +126,15 @@ export const customerSteps: readonly Step[] = [
           headers,
         ),
       );
-      const cart = await app().look('/wp-json/wc/store/v1/cart');
+      const cart = await app().get('/wp-json/wc/store/v1/cart');
       const same = await app().request({ target: '/wp-json/wc/store/v1/cart', headers });
-      const products = await app().look('/wp-json/wc/store/v1/products?search=mug');
+      const products = await app().get('/wp-json/wc/store/v1/products?search=mug');
       return {
         added: added.status,
-        batch: [batch.status, parseAnswer(batch).responses?.map(({ status }: { status: number }) => status)],
-        others: parseAnswer(cart).items_count,
-        own: parseAnswer(same).items_count,
-        products: [products.status, parseAnswer(products).map(({ name }: { name: string }) => name)],
+        batch: [batch.status, parseResponse(batch).responses?.map(({ status }: { status: number }) => status)],
+        others: parseResponse(cart).items_count,
+        own: parseResponse(same).items_count,
+        products: [products.status, parseResponse(products).map(({ name }: { name: string }) => name)],
       };
     },
     outcome: { added: 201, batch: [207, [201]], others: 0, own: 2, products: [200, ['Blue mug']] },
@@ -144,8 +144,8 @@ export const customerSteps: readonly Step[] = [
     async run(visit) {
       const { shop, browser } = visit;
       const buyer = browser();
-      await buyer.look(`/?add-to-cart=${shop.mug}`);
-      const page = await buyer.look('/classic-check-out/');
+      await buyer.get(`/?add-to-cart=${shop.mug}`);
+      const page = await buyer.get('/classic-check-out/');
       const security = /"update_order_review_nonce":"([^"]+)"/.exec(page.body)?.[1] ?? '';
       const review = await buyer.request(
         post('/?wc-ajax=update_order_review', { security, payment_method: 'cod', country: 'DE', postcode: '10115' }),
@@ -159,14 +159,14 @@ export const customerSteps: readonly Step[] = [
         _wp_http_referer: '/?wc-ajax=update_order_review',
       };
       const order = await buyer.request(post('/?wc-ajax=checkout', fields));
-      const thanks = await buyer.look(toPath(parseAnswer(order).redirect));
+      const thanks = await buyer.get(toPath(parseResponse(order).redirect));
       return {
         page: page.status,
-        review: [review.status, parseAnswer(review).result],
-        order: [order.status, parseAnswer(order).result, parseAnswer(order).messages],
+        review: [review.status, parseResponse(review).result],
+        order: [order.status, parseResponse(order).result, parseResponse(order).messages],
         session: createsSession(order),
         thanks: [thanks.status, /order.received|thank you/i.test(thanks.body)],
-        account: isLoggedIn((await buyer.look('/my-account/')).body),
+        account: isLoggedIn((await buyer.get('/my-account/')).body),
       };
     },
     outcome: {
@@ -182,12 +182,12 @@ export const customerSteps: readonly Step[] = [
     title: 'somebody registers at My account',
     async run(visit) {
       const visitor = visit.browser();
-      const page = await visitor.look('/my-account/');
+      const page = await visitor.get('/my-account/');
       const fields = { email: toCustomerEmail(visit, 'register'), password: PASSWORD, register: 'Register' };
       const nonce = { 'woocommerce-register-nonce': field(page, 'woocommerce-register-nonce') };
-      const answer = await visitor.request(post('/my-account/', { ...fields, ...nonce }));
-      const account = await visitor.look('/my-account/');
-      return { answer: answer.status, session: createsSession(answer), account: isLoggedIn(account.body) };
+      const response = await visitor.request(post('/my-account/', { ...fields, ...nonce }));
+      const account = await visitor.get('/my-account/');
+      return { answer: response.status, session: createsSession(response), account: isLoggedIn(account.body) };
     },
     outcome: { answer: 302, session: true, account: true },
   },
@@ -199,8 +199,8 @@ export const customerSteps: readonly Step[] = [
       const right = await logInAtMyAccount(customer, toCustomerEmail(visit, 'blocks'), PASSWORD);
       const pages = ['', 'orders/', 'downloads/', 'edit-address/', 'edit-account/', 'payment-methods/'];
       const shown: number[] = [];
-      for (const page of pages) shown.push((await customer.look(`/my-account/${page}`)).status);
-      const admin = await customer.look('/wp-admin/');
+      for (const page of pages) shown.push((await customer.get(`/my-account/${page}`)).status);
+      const admin = await customer.get('/wp-admin/');
       return {
         wrong: [
           wrong.status,
@@ -226,7 +226,7 @@ export const customerSteps: readonly Step[] = [
       const customer = visit.browser();
       const login = toCustomerEmail(visit, 'register');
       await logInAtMyAccount(customer, login, PASSWORD);
-      const form = await customer.look('/my-account/edit-address/billing/');
+      const form = await customer.get('/my-account/edit-address/billing/');
       const billing = Object.fromEntries(Object.entries(address).map(([name, value]) => [`billing_${name}`, value]));
       const addressSaved = await customer.request(
         post('/my-account/edit-address/billing/', {
@@ -234,22 +234,22 @@ export const customerSteps: readonly Step[] = [
           'woocommerce-edit-address-nonce': field(form, 'woocommerce-edit-address-nonce'),
         }),
       );
-      const account = await customer.look('/my-account/edit-account/');
+      const account = await customer.get('/my-account/edit-account/');
       const names = { account_first_name: 'Ann', account_last_name: 'Buyer', account_display_name: 'Ann' };
       const change = async (current: string) => {
-        const answer = await customer.request(
+        const response = await customer.request(
           post('/my-account/edit-account/', {
             ...{ ...names, account_email: login, action: 'save_account_details' },
             ...{ password_current: current, password_1: `${PASSWORD} new`, password_2: `${PASSWORD} new` },
             'save-account-details-nonce': field(account, 'save-account-details-nonce'),
           }),
         );
-        return [answer.status, answer.body.includes('Your current password is incorrect')];
+        return [response.status, response.body.includes('Your current password is incorrect')];
       };
       const changed = [await change('not this one'), await change(PASSWORD)];
       const link = decode(/href="([^"]*customer-logout[^"]*)"/.exec(account.body)?.[1] ?? '');
-      const out = await customer.look(toPath(link));
-      const after = await customer.look('/my-account/');
+      const out = await customer.get(toPath(link));
+      const after = await customer.get('/my-account/');
       const again = await logInAtMyAccount(visit.browser(), login, `${PASSWORD} new`);
       return {
         addressSaved: addressSaved.status,
@@ -276,7 +276,7 @@ export const customerSteps: readonly Step[] = [
       const { shop, browser } = visit;
       const login = toCustomerEmail(visit, 'classic');
       const customer = browser();
-      const page = await customer.look('/my-account/lost-password/');
+      const page = await customer.get('/my-account/lost-password/');
       const sent = await customer.request(
         post('/my-account/lost-password/', {
           ...{ user_login: login, wc_reset_password: 'true' },
@@ -284,8 +284,8 @@ export const customerSteps: readonly Step[] = [
         }),
       );
       const link = await mailedLink(shop, login, 'lost-password');
-      const opened = await customer.look(toPath(link));
-      const choose = await customer.look(toPath(opened.headers.location));
+      const opened = await customer.get(toPath(link));
+      const choose = await customer.get(toPath(opened.headers.location));
       const hidden = ['reset_key', 'reset_login', 'woocommerce-reset-password-nonce'];
       const chosen = await customer.request(
         post('/my-account/lost-password/', {

@@ -40,7 +40,7 @@ export function toCustomerEmail({ name }: Visit, which: string): string {
 
 /** Sends the login form of the page *My account*. */
 export async function logInAtMyAccount(browser: FormBrowser, login: string, password: string): Promise<RawResponse> {
-  const page = await browser.look('/my-account/');
+  const page = await browser.get('/my-account/');
   const nonce = { 'woocommerce-login-nonce': field(page, 'woocommerce-login-nonce') };
   return browser.request(post('/my-account/', { username: login, password, login: 'Log in', ...nonce }));
 }
@@ -113,7 +113,7 @@ export function json(
 
 /** Parses a response as JSON. Returns its text if it is not JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of another program, looked into and never handed on.
-export function parseAnswer({ body }: RawResponse): any {
+export function parseResponse({ body }: RawResponse): any {
   try {
     return JSON.parse(body);
   } catch {

@@ -6,7 +6,7 @@ import {
   json,
   logInAtMyAccount,
   PASSWORD,
-  parseAnswer,
+  parseResponse,
   post,
   programs,
   readFormFields,
@@ -91,18 +91,18 @@ export const ownerSteps: readonly Step[] = [
       const made = await save(draft, '30', { publish: 'Publish' });
       const page = await requestAsOwner(visit, { target: `/wp-admin/post.php?post=${id}&action=edit` });
       const changed = await save(page, '35', { save: 'Update' });
-      const seen = parseAnswer(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` }));
+      const seen = parseResponse(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` }));
       const list = await requestAsOwner(visit, { target: '/wp-admin/edit.php?post_type=product' });
       const star = new RegExp(`admin-ajax\\.php\\?action=woocommerce_feature_product[^"']*product_id=${id}[^"']*`);
       const starred = await requestAsOwner(visit, { target: `/wp-admin/${decode(star.exec(list.body)?.[0] ?? '')}` });
-      const featured = parseAnswer(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` })).featured;
-      const gone = await requestAsOwner(visit, json('DELETE', `/wp-json/wc/v3/products/${id}?force=true`));
+      const featured = parseResponse(await requestAsOwner(visit, { target: `/wp-json/wc/v3/products/${id}` })).featured;
+      const deleted = await requestAsOwner(visit, json('DELETE', `/wp-json/wc/v3/products/${id}?force=true`));
       return {
         made: [made.status, /message=6/.test(made.headers.location ?? '')],
         changed: [changed.status, /message=1/.test(changed.headers.location ?? '')],
         seen: [seen.status, seen.regular_price, seen.name === `Tea pot ${visit.name}`],
         starred: [starred.status, featured],
-        gone: gone.status,
+        deleted: deleted.status,
       };
     },
     outcome: {
@@ -110,7 +110,7 @@ export const ownerSteps: readonly Step[] = [
       changed: [302, true],
       seen: ['publish', '35', true],
       starred: [302, true],
-      gone: 200,
+      deleted: 200,
     },
   },
   {
@@ -120,7 +120,7 @@ export const ownerSteps: readonly Step[] = [
       const customer = visit.browser();
       const mail = toCustomerEmail(visit, 'blocks');
       await logInAtMyAccount(customer, mail, PASSWORD);
-      const [buyer] = parseAnswer(
+      const [buyer] = parseResponse(
         await requestAsOwner(visit, { target: `/wp-json/wc/v3/customers?email=${encodeURIComponent(mail)}` }),
       );
       const items = {
@@ -128,7 +128,7 @@ export const ownerSteps: readonly Step[] = [
         billing: { email: mail },
         line_items: [{ product_id: shop.handbook, quantity: 1 }],
       };
-      const made = parseAnswer(
+      const made = parseResponse(
         await programs.basic(visit, json('POST', '/wp-json/wc/v3/orders', { ...items, status: 'on-hold' })),
       );
       const link = new RegExp(
@@ -139,7 +139,7 @@ export const ownerSteps: readonly Step[] = [
       const target = `/wp-admin/admin.php?page=wc-orders&action=edit&id=${made.id}`;
       const page = await requestAsOwner(visit, { target });
       const state = async () =>
-        parseAnswer(await requestAsOwner(visit, { target: `/wp-json/wc/v3/orders/${made.id}` })).status;
+        parseResponse(await requestAsOwner(visit, { target: `/wp-json/wc/v3/orders/${made.id}` })).status;
       const inList = await state();
       const changed = { order_status: 'wc-completed', save: 'Update' };
       const saved = await requestAsOwner(visit, post(target, { ...readFormFields(page, 'order'), ...changed }));
@@ -148,9 +148,9 @@ export const ownerSteps: readonly Step[] = [
         json('POST', `/wp-json/wc/v3/orders/${made.id}/notes`, { note: 'Sent.', customer_note: true }),
       );
       const inOrder = await state();
-      const downloads = await customer.look('/my-account/downloads/');
+      const downloads = await customer.get('/my-account/downloads/');
       const download = decode(/href="([^"]*download_file=[^"]*)"/.exec(downloads.body)?.[1] ?? '');
-      const file = await customer.look(toPath(download));
+      const file = await customer.get(toPath(download));
       return {
         marked: [marked.status, inList],
         saved: [saved.status, inOrder],
@@ -175,7 +175,7 @@ export const ownerSteps: readonly Step[] = [
       const setting = await requestAsOwner(visit, {
         target: '/wp-json/wc/v3/settings/products/woocommerce_hold_stock_minutes',
       });
-      return { saved: [200, 302].includes(saved.status), setting: parseAnswer(setting).value };
+      return { saved: [200, 302].includes(saved.status), setting: parseResponse(setting).value };
     },
     outcome: { saved: true, setting: '90' },
   },

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '../../stacks/until.js';
-import { json, overHttps, parseAnswer, programs, type Step, toPath, type Visit } from './helpers.js';
+import { json, overHttps, parseResponse, programs, type Step, toPath, type Visit } from './helpers.js';
 
 const order = (visit: Visit, status: string) => ({
   ...{ payment_method: 'bacs', status, billing: { first_name: 'Till', email: 'till@example.com' } },
@@ -17,21 +17,21 @@ export const programSteps: readonly Step[] = [
         const sendRequest = programs[way];
         const products = await sendRequest(visit, { target: '/wp-json/wc/v3/products?search=mug&per_page=5' });
         const made = await sendRequest(visit, json('POST', '/wp-json/wc/v3/orders', order(visit, 'processing')));
-        const path = `/wp-json/wc/v3/orders/${parseAnswer(made).id}`;
+        const path = `/wp-json/wc/v3/orders/${parseResponse(made).id}`;
         const done = await sendRequest(visit, json('PUT', path, { status: 'completed' }));
         const batch = await sendRequest(
           visit,
           json('POST', '/wp-json/wc/v3/products/batch', { update: [{ id: visit.shop.mug, description: 'Blue.' }] }),
         );
-        const gone = await sendRequest(visit, json('DELETE', `${path}?force=true`));
+        const deleted = await sendRequest(visit, json('DELETE', `${path}?force=true`));
         const after = await sendRequest(visit, { target: path });
         return {
-          products: [products.status, products.headers['x-wp-total'], parseAnswer(products).length],
-          made: [made.status, parseAnswer(made).status],
-          done: [done.status, parseAnswer(done).status],
+          products: [products.status, products.headers['x-wp-total'], parseResponse(products).length],
+          made: [made.status, parseResponse(made).status],
+          done: [done.status, parseResponse(done).status],
           batch: batch.status,
-          gone: gone.status,
-          after: [after.status, parseAnswer(after).code],
+          deleted: deleted.status,
+          after: [after.status, parseResponse(after).code],
         };
       },
       outcome: {
@@ -39,7 +39,7 @@ export const programSteps: readonly Step[] = [
         made: [201, 'processing'],
         done: [200, 'completed'],
         batch: 200,
-        gone: 200,
+        deleted: 200,
         after: [404, 'woocommerce_rest_shop_order_invalid_id'],
       },
     }),
@@ -48,10 +48,10 @@ export const programSteps: readonly Step[] = [
     title: 'the REST API of the shop refuses anonymous visitors and wrong secrets',
     async run(visit) {
       const target = '/wp-json/wc/v3/orders';
-      const anonymous = await visit.browser().look(target);
+      const anonymous = await visit.browser().get(target);
       const wrong = await programs.oauth(visit, { target }, 'cs_wrong');
       const basic = await programs.basic(visit, { target }, 'cs_wrong');
-      return [anonymous, wrong, basic].map((answer) => [answer.status, parseAnswer(answer).code]);
+      return [anonymous, wrong, basic].map((response) => [response.status, parseResponse(response).code]);
     },
     outcome: [
       [401, 'woocommerce_rest_cannot_view'],
@@ -62,7 +62,7 @@ export const programSteps: readonly Step[] = [
   {
     title: "a payment provider's call back marks the order as paid",
     async run(visit) {
-      const made = parseAnswer(
+      const made = parseResponse(
         await programs.basic(visit, json('POST', '/wp-json/wc/v3/orders', order(visit, 'pending'))),
       );
       const call = { order: made.id, transaction: `t-${made.id}` };
@@ -70,7 +70,7 @@ export const programSteps: readonly Step[] = [
       const paid = await overHttps(visit, json('POST', '/?wc-api=pay_back', call, provider), {});
       const pretty = await overHttps(visit, json('POST', '/wc-api/pay_back/', call, provider), {});
       const unknown = await overHttps(visit, json('POST', '/wc-api/nobody/', call, provider), {});
-      const after = parseAnswer(await programs.basic(visit, { target: `/wp-json/wc/v3/orders/${made.id}` }));
+      const after = parseResponse(await programs.basic(visit, { target: `/wp-json/wc/v3/orders/${made.id}` }));
       return {
         paid: [paid.status, paid.body.trim()],
         pretty: [pretty.status, pretty.body.trim()],
@@ -100,11 +100,11 @@ export const programSteps: readonly Step[] = [
         const hook = { name: 'Told', topic: 'order.created', delivery_url, secret: 's', status: 'active' };
         const made = await programs.basic(visit, json('POST', '/wp-json/wc/v3/webhooks', hook));
         await until('WooCommerce has tried the webhook', () => calls.length > 0);
-        const path = `/wp-json/wc/v3/webhooks/${parseAnswer(made).id}?force=true`;
-        const gone = await programs.basic(visit, json('DELETE', path));
+        const path = `/wp-json/wc/v3/webhooks/${parseResponse(made).id}?force=true`;
+        const deleted = await programs.basic(visit, json('DELETE', path));
         return {
-          made: [made.status, parseAnswer(made).status],
-          gone: gone.status,
+          made: [made.status, parseResponse(made).status],
+          deleted: deleted.status,
           agent: calls[0]?.agent.split(' (')[0],
         };
       } finally {
@@ -112,7 +112,7 @@ export const programSteps: readonly Step[] = [
         await new Promise((resolve) => receiver.close(resolve));
       }
     },
-    outcome: { made: [201, 'active'], gone: 200, agent: 'WooCommerce/11.0.1 Hookshot' },
+    outcome: { made: [201, 'active'], deleted: 200, agent: 'WooCommerce/11.0.1 Hookshot' },
   },
   {
     title: 'another program may ask for keys, and an anonymous visitor is shown the login of the shop first',
@@ -123,8 +123,8 @@ export const programSteps: readonly Step[] = [
       });
       const target = `/wc-auth/v1/authorize/?${query}`;
       const anonymous = visit.browser();
-      const sent = await anonymous.look(target);
-      const page = await anonymous.look(toPath(sent.headers.location));
+      const sent = await anonymous.get(target);
+      const page = await anonymous.get(toPath(sent.headers.location));
       const owner = await visit.browser().request({ target, headers: { cookie: visit.owner.cookie } });
       return {
         sent: [sent.status, toPath(sent.headers.location).split('?')[0]],

@@ -24,7 +24,7 @@ export interface Shop extends Stack {
   /** Sends visitors directly to nginx. @returns a function that ends this */
   openWithoutGuard(): Promise<() => Promise<void>>;
   /** Attaches guard and starts it. */
-  putGuardInFront(): Promise<void>;
+  startGuardInFront(): Promise<void>;
   /** Errors, warnings and notices of PHP. */
   complaints(): string[];
   /** Every mail that the shop has sent. */
@@ -98,7 +98,7 @@ export async function startShop(dir: string, { release, woocommerce }: ShopParts
       ...stack,
       ...made,
       openWithoutGuard: () => forward(port, stack.upstreamPort),
-      async putGuardInFront() {
+      async startGuardInFront() {
         await attach({
           ...{ wordpressDir, upstream, dataDir: stack.guardDir, trustedProxies: [`${TLS_PROXY}/32`] },
           listen: { host: '127.0.0.1', port },

@@ -18,7 +18,7 @@ import {
   mailedLink,
   overHttps,
   PASSWORD,
-  parseAnswer,
+  parseResponse,
   post,
   programs,
   startVisit,
@@ -64,18 +64,18 @@ await onShop('a shop with every option of the product on', (parts) => {
     for (const { title, run } of steps) {
       before.set(title, await run(without).catch((error: Error) => `failed: ${error.message}`));
     }
-    before.set('screens', await lookAtScreens(without));
+    before.set('screens', await checkScreens(without));
     await close();
-    await shop.putGuardInFront();
+    await shop.startGuardInFront();
     await switchEverythingOn(shop, await logIn(shop));
     const owner = startVisit(shop, 'owner', { login: shop.user, cookie: '', nonce: '' }).browser();
     const password = await logInAtMyAccount(owner, shop.user, shop.password);
-    const form = await owner.look(toPath(password.headers.location));
+    const form = await owner.get(toPath(password.headers.location));
     const key = /<code>([A-Z2-7 ]+)<\/code>/.exec(form.body)?.[1] ?? '';
     const shown = await owner.request(secondFactor(shop, form, { step: 'enrol', code: totpCode(key) }));
     const code = await owner.request(secondFactor(shop, shown, { step: 'continue', saved: '1' }));
     enrolment = { password, code };
-    const nonce = await owner.look('/wp-admin/admin-ajax.php?action=rest-nonce');
+    const nonce = await owner.get('/wp-admin/admin-ajax.php?action=rest-nonce');
     visit = startVisit(shop, 'with', { login: shop.user, cookie: owner.cookie, nonce: nonce.body.trim() });
   }, 600_000);
   afterAll(async () => {
@@ -90,7 +90,7 @@ await onShop('a shop with every option of the product on', (parts) => {
   });
 
   it('its pages and admin screens have no errors in a browser that they do not have without guard', async () => {
-    expect(await lookAtScreens(visit)).toEqual(before.get('screens'));
+    expect(await checkScreens(visit)).toEqual(before.get('screens'));
   }, 600_000);
 
   it('its owner who logs in at My account needs the second factor', () => {
@@ -111,7 +111,7 @@ await onShop('a shop with every option of the product on', (parts) => {
     expect(createsSession(await logInAtMyAccount(guesser, login, PASSWORD))).toBe(false);
     const added = await guesser.request(post('/?wc-ajax=add_to_cart', { product_id: String(shop.mug), quantity: '1' }));
     expect([added.status, JSON.parse(added.body).cart_hash.length]).toEqual([200, 32]);
-    for (const page of ['/shop/', '/cart/', '/checkout/']) expect((await guesser.look(page)).status, page).toBe(200);
+    for (const page of ['/shop/', '/cart/', '/checkout/']) expect((await guesser.get(page)).status, page).toBe(200);
     expect(createsSession(await logInAtMyAccount(visit.browser(), login, PASSWORD))).toBe(true);
   });
 
@@ -143,8 +143,8 @@ await onShop('a shop with every option of the product on', (parts) => {
     const authorization = `Basic ${btoa(`${shop.user}:${made.trim()}`)}`;
     const headers = { authorization, 'x-forwarded-for': '203.0.113.72' };
     for (let turn = 0; turn < LIMIT * 2; turn++) {
-      const answer = await overHttps(visit, { target: '/wp-json/wp/v2/users/me' }, headers);
-      expect([answer.status, parseAnswer(answer).code]).toEqual([403, 'application_passwords_need_permission']);
+      const response = await overHttps(visit, { target: '/wp-json/wp/v2/users/me' }, headers);
+      expect([response.status, parseResponse(response).code]).toEqual([403, 'application_passwords_need_permission']);
     }
     const form = post(`/${STAFF_ENTRANCE}`, { log: shop.user, pwd: 'wrong', testcookie: '1' });
     expect((await overHttps(visit, form, { 'x-forwarded-for': '203.0.113.72' })).status).toBe(200);
@@ -152,7 +152,7 @@ await onShop('a shop with every option of the product on', (parts) => {
 
   it('a customer whose e-mail address begins with a forbidden name gets an account with another name', async () => {
     const customer = visit.browser();
-    const page = await customer.look('/my-account/');
+    const page = await customer.get('/my-account/');
     const nonce = { 'woocommerce-register-nonce': field(page, 'woocommerce-register-nonce') };
     const fields = { email: 'administrator@example.com', password: PASSWORD, register: 'Register' };
     expect(createsSession(await customer.request(post('/my-account/', { ...fields, ...nonce })))).toBe(true);
@@ -177,8 +177,8 @@ await onShop('a shop with every option of the product on', (parts) => {
     ];
     for (const page of [...pages, '/wp-json/wc/store/v1/cart', '/wp-admin/', '/my-account/edit-account/']) {
       for (const browser of [anonymous, customer]) {
-        const answer = await browser.look(page);
-        const given = /.{0,150}(?:staff-only|wp-login\.php).{0,80}/s.exec(answer.head + answer.body)?.[0] ?? '';
+        const response = await browser.get(page);
+        const given = /.{0,150}(?:staff-only|wp-login\.php).{0,80}/s.exec(response.head + response.body)?.[0] ?? '';
         expect(given, page).toBe('');
       }
     }
@@ -195,7 +195,7 @@ await onShop('a shop with every option of the product on', (parts) => {
     const target = link.pathname + link.search;
     const led = await visit.browser().request({ target, headers: { cookie: visit.owner.cookie } });
     expect([led.status, led.headers.location]).toEqual([302, order]);
-    const form = await visit.browser().look(target);
+    const form = await visit.browser().get(target);
     expect([form.status, field(form, 'redirect_to')]).toEqual([200, order]);
   });
 
@@ -226,7 +226,7 @@ await onShop('a shop with every option of the product on', (parts) => {
 
     /** Adds products to the cart in every way that shops use, and buys them. */
     async function buy(buyer: FormBrowser, mail: string) {
-      const nonce = (await buyer.look('/wp-json/wc/store/v1/cart')).headers.nonce ?? '';
+      const nonce = (await buyer.get('/wp-json/wc/store/v1/cart')).headers.nonce ?? '';
       const item = { id: shop.mug, quantity: 1 };
       const store = (path: string, body: object) =>
         buyer.request(json('POST', `/wp-json/wc/store/v1${path}`, body, { nonce }));
@@ -242,7 +242,7 @@ await onShop('a shop with every option of the product on', (parts) => {
       const byForm = await buyer.request(
         post('/product/blue-mug/', { 'add-to-cart': String(shop.mug), quantity: '1' }),
       );
-      const cart = await buyer.look('/wp-json/wc/store/v1/cart');
+      const cart = await buyer.get('/wp-json/wc/store/v1/cart');
       const order = await store('/checkout', {
         billing_address: { ...address, email: mail, phone: '030123456' },
         shipping_address: address,
@@ -251,11 +251,11 @@ await onShop('a shop with every option of the product on', (parts) => {
       return {
         added: added.status,
         batch: batch.status,
-        byShop: [byShop.status, Object.keys(parseAnswer(byShop)).sort()],
-        byAjax: [byAjax.status, Object.keys(parseAnswer(byAjax)).sort()],
+        byShop: [byShop.status, Object.keys(parseResponse(byShop)).sort()],
+        byAjax: [byAjax.status, Object.keys(parseResponse(byAjax)).sort()],
         byForm: byForm.status,
-        items: parseAnswer(cart).items_count,
-        order: [order.status, parseAnswer(order).status, parseAnswer(order).code],
+        items: parseResponse(cart).items_count,
+        order: [order.status, parseResponse(order).status, parseResponse(order).code],
       };
     }
     const bought = {
@@ -270,7 +270,7 @@ await onShop('a shop with every option of the product on', (parts) => {
 
     it('a logged-in customer fills the cart in each way, and buys', async () => {
       expect(await buy(customer, toCustomerEmail(visit, 'blocks'))).toEqual(bought);
-      expect((await customer.look('/my-account/orders/')).status).toBe(200);
+      expect((await customer.get('/my-account/orders/')).status).toBe(200);
     });
 
     it('a guest can do that, too', async () => {
@@ -280,8 +280,8 @@ await onShop('a shop with every option of the product on', (parts) => {
     it('a payment provider can call back', async () => {
       const made = await runInWordPress(shop, 'echo wc_create_order()->get_id();');
       const paid = json('POST', '/?wc-api=pay_back', { order: Number(made), transaction: 'tx-away' });
-      const answer = await overHttps(visit, paid, {});
-      expect([answer.status, answer.body]).toEqual([200, 'paid completed']);
+      const response = await overHttps(visit, paid, {});
+      expect([response.status, response.body]).toEqual([200, 'paid completed']);
     });
 
     it('shop managers can change nothing, by session or keys', async () => {
@@ -323,7 +323,7 @@ await onShop('a shop with every option of the product on', (parts) => {
   });
 
   /** Errors on each screen, for a buyer with a full cart and for the owner. */
-  async function lookAtScreens({ owner }: Visit): Promise<Record<string, string[]>> {
+  async function checkScreens({ owner }: Visit): Promise<Record<string, string[]>> {
     const wrong: Record<string, string[]> = {};
     const buyer = await browser.newContext();
     const staff = await openWindow(browser, shop, owner);

@@ -77,13 +77,13 @@ toggleSuite({
     ['/feed/', '/?feed=atom', '/comments/feed/', '/hello-world/feed/', '/', '/hello-world/'].map((target) => ({
       target,
     })),
-  whileOn({ stack }) {
+  whileEnabled({ stack }) {
     const host = new URL(stack.url).host;
     it.each(paths)('refuses %s', async (target) => {
-      const answer = await sendRequest(stack, { target });
+      const response = await sendRequest(stack, { target });
       // WordPress does not treat an array as a feed and shows its front page.
-      if (target.includes('[')) expect(answer.body).not.toMatch(SIGN);
-      else expectRefused(answer, SIGN);
+      if (target.includes('[')) expect(response.body).not.toMatch(SIGN);
+      else expectRefused(response, SIGN);
     });
 
     it.each(listSpellings('/wp-rss2.php'))('refuses the old script spelled with $how: $target', async (spelling) => {
@@ -133,8 +133,8 @@ toggleSuite({
         '/?s=hello',
         '/nothing-here/',
       ]) {
-        const answer = await sendRequest(stack, { target });
-        expect(answer.body).not.toMatch(/application\/(?:rss|atom)\+xml/);
+        const response = await sendRequest(stack, { target });
+        expect(response.body).not.toMatch(/application\/(?:rss|atom)\+xml/);
       }
     });
 

@@ -39,7 +39,7 @@ toggleSuite({
     form('/wp-admin/admin-ajax.php', 'action=edit-theme-plugin-file'),
     { target: '/wp-admin/network/theme-editor.php', headers: { cookie: owner.cookie } },
   ],
-  whileOn({ stack, owner }) {
+  whileEnabled({ stack, owner }) {
     const host = new URL(stack.url).host;
     const stolen = () => ({ headers: { cookie: owner().cookie } });
 
@@ -100,7 +100,7 @@ toggleSuite({
           }),
       ],
       [
-        'the old way of saving',
+        'the form of the old editor',
         () => form('/wp-admin/plugin-editor.php', fields('action=update'), { cookie: owner().cookie }),
       ],
       [
@@ -123,15 +123,15 @@ toggleSuite({
         }),
       ],
     ])('does not save a file for a stolen session by %s', async (_name, request) => {
-      const answer = await sendRequest(stack, request());
-      expect(answer.body).not.toMatch(SIGN);
+      const response = await sendRequest(stack, request());
+      expect(response.body).not.toMatch(SIGN);
       expect(readFileSync(pluginFile(stack), 'utf8')).toBe(original);
     });
 
     it('does not offer the editors in the menu', async () => {
-      const answer = await sendRequest(stack, { target: '/wp-admin/plugins.php', ...stolen() });
-      expect(answer.status).toBe(200);
-      expect(answer.body).not.toMatch(/href=["'][^"']*(?:theme|plugin)-editor\.php/);
+      const response = await sendRequest(stack, { target: '/wp-admin/plugins.php', ...stolen() });
+      expect(response.status).toBe(200);
+      expect(response.body).not.toMatch(/href=["'][^"']*(?:theme|plugin)-editor\.php/);
     });
   },
 });

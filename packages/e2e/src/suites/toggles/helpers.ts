@@ -27,7 +27,7 @@ export interface ToggleSuite {
   /** Requests that must get the same response with the toggle off as without the connector. */
   readonly probes: (stack: Stack, owner: Session) => readonly TypedRequest[];
   /** Tests that run while the toggle is on and the other six are off. */
-  readonly whileOn: (context: ToggleContext) => void;
+  readonly whileEnabled: (context: ToggleContext) => void;
 }
 
 /**
@@ -66,7 +66,7 @@ export function toggleSuite(suite: ToggleSuite): void {
       expect(await readOptions(stack, owner)).toEqual({ ...allOptions(0), [toggle.field]: 1 });
     });
 
-    describe('while it is on', () => suite.whileOn({ stack, owner: () => owner, page: () => page }));
+    describe('while it is on', () => suite.whileEnabled({ stack, owner: () => owner, page: () => page }));
 
     it('is turned off by the owner in the browser', async () => {
       await clickSwitch(page, toggle, 'off', toggle.messages.off);
@@ -76,8 +76,8 @@ export function toggleSuite(suite: ToggleSuite): void {
     it('leaves WordPress as it is without the product once it is off', async () => {
       for (const [at, probe] of probes.entries()) {
         const label = `${probe.method ?? 'GET'} ${probe.target}`;
-        const answer = await sendRequest(stack, probe);
-        expect({ label, ...essence(answer) }).toEqual({ label, ...essence(baseline[at] as RawResponse) });
+        const response = await sendRequest(stack, probe);
+        expect({ label, ...essence(response) }).toEqual({ label, ...essence(baseline[at] as RawResponse) });
       }
     });
   });
@@ -109,7 +109,9 @@ function essence({ status, headers, body }: RawResponse) {
 }
 
 /** Expects a refusal without a sign that WordPress executed the request. */
-export function expectRefused(answer: RawResponse, sign: RegExp): void {
-  expect.soft(answer.body).not.toMatch(sign);
-  expect([400, 403, 404], `${answer.head.split('\r\n')[0]}\n${answer.body.slice(0, 300)}`).toContain(answer.status);
+export function expectRefused(response: RawResponse, sign: RegExp): void {
+  expect.soft(response.body).not.toMatch(sign);
+  expect([400, 403, 404], `${response.head.split('\r\n')[0]}\n${response.body.slice(0, 300)}`).toContain(
+    response.status,
+  );
 }

@@ -21,7 +21,7 @@ toggleSuite({
   prepare: async (stack) => writeFileSync(getReadme(stack), text),
   // The file stays deleted; without it WordPress has no page at this path.
   probes: () => [{ target: '/' }, { target: '/license.txt' }],
-  whileOn({ stack, page }) {
+  whileEnabled({ stack, page }) {
     const host = new URL(stack.url).host;
 
     it('has deleted the file', () => {
@@ -44,7 +44,7 @@ toggleSuite({
         'the upgrader',
         "do_action( 'upgrader_process_complete', null, array( 'type' => 'core', 'action' => 'update' ) );",
       ],
-      ['the daily look', "do_action( 'security_optimizer_delete_readme' );"],
+      ['the daily check', "do_action( 'security_optimizer_delete_readme' );"],
     ])('deletes the file again after %s', async (_name, code) => {
       writeFileSync(getReadme(stack), text);
       await runInWordPress(stack, code);

@@ -9,7 +9,7 @@ import { form, sendRequest, type TypedRequest } from '../../http/request.js';
 import { muPlugins } from '../../stacks/wordpress.js';
 import { toggleSuite } from './helpers.js';
 
-const answers: [string, TypedRequest][] = [
+const requests: [string, TypedRequest][] = [
   ['the front page', { target: '/' }],
   ['a post', { target: '/hello-world/' }],
   ['a missing page', { target: '/nothing-here/' }],
@@ -48,16 +48,16 @@ toggleSuite({
     ['/', '/wp-login.php', '/wp-includes/css/buttons.min.css', '/hello-world/embed/', '/wp-admin/'].map((target) => ({
       target,
     })),
-  whileOn({ stack, owner }) {
+  whileEnabled({ stack, owner }) {
     const scripts = join(muPlugins(stack), 'scripts.php');
-    it.each(answers)('adds its headers to %s', async (_name, request) => {
+    it.each(requests)('adds its headers to %s', async (_name, request) => {
       expectHeaders(await sendRequest(stack, request));
     });
 
     it('adds its headers to wp-admin', async () => {
-      const answer = await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner().cookie } });
-      expect(answer.status).toBe(200);
-      expectHeaders(answer);
+      const response = await sendRequest(stack, { target: '/wp-admin/', headers: { cookie: owner().cookie } });
+      expect(response.status).toBe(200);
+      expectHeaders(response);
     });
 
     it('does not break scripts and embedded content of the site', async () => {
@@ -86,20 +86,20 @@ toggleSuite({
     });
 
     it.each(['/hello-world/embed/', '/hello-world/?embed=true', '/index.php/hello-world/embed/'])(
-      'lets other sites frame %s, which is meant for that',
+      'lets other sites frame %s, which is made for embedding',
       async (target) => {
-        const answer = await sendRequest(stack, { target });
-        expect(answer.headers['x-frame-options']).toBeUndefined();
-        expect(answer.headers['content-security-policy']).not.toContain('frame-ancestors');
-        expect(answer.headers['x-content-type-options']).toBe('nosniff');
+        const response = await sendRequest(stack, { target });
+        expect(response.headers['x-frame-options']).toBeUndefined();
+        expect(response.headers['content-security-policy']).not.toContain('frame-ancestors');
+        expect(response.headers['x-content-type-options']).toBe('nosniff');
       },
     );
 
     it.each(['/wp-login.php?embed=true', '/wp-login.php/embed', '/wp-admin/profile.php?embed=1', '/?x=embed'])(
       'does not let other sites frame %s',
       async (target) => {
-        const answer = await sendRequest(stack, { target, headers: { cookie: owner().cookie } });
-        expect(answer.headers['x-frame-options']).toMatch(/^(?:SAMEORIGIN|DENY)$/i);
+        const response = await sendRequest(stack, { target, headers: { cookie: owner().cookie } });
+        expect(response.headers['x-frame-options']).toMatch(/^(?:SAMEORIGIN|DENY)$/i);
       },
     );
 

@@ -14,7 +14,7 @@ const FROM = '127.0.55.1';
 const KEY = 'a-key-that-only-the-plugin-knows';
 
 /** Simulates a plugin that receives signed requests: it checks an HMAC, and removes all other filters. */
-const standIn = (id: string) => `<?php
+const toFakePlugin = (id: string) => `<?php
 /* Plugin Name: Stand-in ${id} */
 class Stand_In_${id} {
   public static function test_connection() {
@@ -98,7 +98,7 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
 
   beforeAll(async () => {
     mkdirSync(join(plugins, 'jetpack'), { recursive: true });
-    writeFileSync(join(plugins, 'jetpack/jetpack.php'), standIn('jetpack'));
+    writeFileSync(join(plugins, 'jetpack/jetpack.php'), toFakePlugin('jetpack'));
     owner = await logIn(stack);
     xmlRpcBefore = (await readOptions(stack, owner)).disable_xml_rpc;
     await setOptions(stack, owner, { disable_xml_rpc: 1 });
@@ -128,13 +128,13 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
 
     it('reach the plugin, without a setting by the owner', async () => {
       expect(await state()).toEqual({ signed_xml_rpc: 1, plugins: [{ id: 'jetpack', name: 'Jetpack' }] });
-      const answer = await sendRequest(stack, signed(call('jetpack.testConnection')));
-      expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('connected as jetpack')]);
+      const response = await sendRequest(stack, signed(call('jetpack.testConnection')));
+      expect([response.status, response.body]).toEqual([200, expect.stringContaining('connected as jetpack')]);
     });
 
     it('reach the signature check of the plugin when they are forged', async () => {
-      const answer = await sendRequest(stack, signed(call('jetpack.testConnection'), { key: 'guessed' }));
-      expect(answer.body).toContain('The signature is wrong.');
+      const response = await sendRequest(stack, signed(call('jetpack.testConnection'), { key: 'guessed' }));
+      expect(response.body).toContain('The signature is wrong.');
     });
 
     it.each([
@@ -152,37 +152,37 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
       'jetpack.core',
     ])('reach nothing else: %s does not exist', async (method) => {
       for (const key of [KEY, 'guessed']) {
-        const answer = await sendRequest(stack, signed(call(method, stack.user, stack.password), { key }));
-        expect(answer.body).toContain(`requested method ${method} does not exist`);
-        expect(answer.body).not.toMatch(/Hello!|blogid|isAdmin|another plugin/);
+        const response = await sendRequest(stack, signed(call(method, stack.user, stack.password), { key }));
+        expect(response.body).toContain(`requested method ${method} does not exist`);
+        expect(response.body).not.toMatch(/Hello!|blogid|isAdmin|another plugin/);
       }
     });
 
     it('have no password checked, right or wrong, and lock nobody out', async () => {
       for (const password of [stack.password, ...Array.from({ length: 12 }, (_, i) => `wrong-${i}`)]) {
-        const answer = await sendFrom(
+        const response = await sendFrom(
           stack,
           FROM,
           signed(call('jetpack.logIn', stack.user, password), { key: 'guessed' }),
         );
-        expect(answer.body).toContain('nobody');
+        expect(response.body).toContain('nobody');
       }
       expect((await sendFrom(stack, FROM, { target: '/wp-login.php' })).status).toBe(200);
     });
 
     it('don’t make xmlrpc.php list its methods', async () => {
       const request = signed('');
-      const answer = await sendRequest(stack, { ...request, target: `${request.target}&rsd` });
-      expect(answer.status).toBe(403);
-      expect(answer.body).not.toContain('<rsd');
+      const response = await sendRequest(stack, { ...request, target: `${request.target}&rsd` });
+      expect(response.status).toBe(403);
+      expect(response.body).not.toContain('<rsd');
     });
 
     it.each(listSpellings('/xmlrpc.php'))('open nothing else with the spelling $how', async (spelling) => {
       const request = signed(call('system.listMethods'));
       const [path = '', rest] = spelling.target.split('?');
       const target = `${path}?${request.query}${rest === undefined ? '' : `&${rest}`}`;
-      const answer = await sendRequest(stack, toSpelledRequest({ ...spelling, target }, host, request));
-      expect(answer.body).not.toMatch(/multicall|getUsersBlogs|<rsd/);
+      const response = await sendRequest(stack, toSpelledRequest({ ...spelling, target }, host, request));
+      expect(response.body).not.toMatch(/multicall|getUsersBlogs|<rsd/);
       // With one character less it is not a signed request.
       const short = { ...spelling, target: target.replace('&signature=', '&signatur=') };
       expect([400, 403, 404]).toContain((await sendRequest(stack, toSpelledRequest(short, host, request))).status);
@@ -240,7 +240,7 @@ onUnlikeStacks('signed XML-RPC requests, while XML-RPC is off', (stack) => {
       'methods' => array( '${methods}' ) )`;
     writeFileSync(
       other,
-      `${standIn('shop')}
+      `${toFakePlugin('shop')}
 add_filter( 'security_optimizer_signed_xml_rpc', function ( $plugins ) {
   return array_merge( $plugins, array( ${entry('shop', 'shop.')}, ${entry('open', 'wp.')} ) );
 } );`,

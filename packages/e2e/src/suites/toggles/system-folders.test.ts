@@ -54,9 +54,9 @@ const harmless = new Map([
 toggleSuite({
   field: 'lock_system_folders',
   async prepare(stack) {
-    for (const path of scripts) place(stack, path, script);
-    for (const path of secrets) place(stack, path, 'NOT-FOR-THE-PUBLIC\n');
-    for (const [path, content] of harmless) place(stack, path, content);
+    for (const path of scripts) writeUpload(stack, path, script);
+    for (const path of secrets) writeUpload(stack, path, 'NOT-FOR-THE-PUBLIC\n');
+    for (const [path, content] of harmless) writeUpload(stack, path, content);
   },
   cleanUp(stack) {
     for (const path of [...scripts, ...secrets, ...harmless.keys()]) {
@@ -66,7 +66,7 @@ toggleSuite({
     }
   },
   probes: () => [...scripts, ...secrets, '/.well-known/security.txt', '/'].map((target) => ({ target })),
-  whileOn({ stack }) {
+  whileEnabled({ stack }) {
     const host = new URL(stack.url).host;
     const ran = (path: string) => join(stack.wordpressDir, dirname(path), 'ran.txt');
     const attack = async (path: string, target: ReturnType<typeof toSpelledRequest>) => {
@@ -94,8 +94,8 @@ toggleSuite({
       ['dot segments through another folder', '/wp-content/plugins/../uploads/evil.php'],
       ['a folder above the root', '/../wp-content/uploads/evil.php'],
       ['path info that looks like a permitted script', '/wp-content/uploads/evil.php/wp-login.php'],
-      ['a permitted script with dot segments behind it', '/wp-login.php/../wp-content/uploads/evil.php'],
-      ['index.php with dot segments behind it', '/index.php/../wp-content/uploads/evil.php'],
+      ['a permitted script followed by dot segments', '/wp-login.php/../wp-content/uploads/evil.php'],
+      ['index.php followed by dot segments', '/index.php/../wp-content/uploads/evil.php'],
       ['a query that looks like a path', '/wp-content/uploads/evil.php?/../../index.php'],
     ])('does not run an upload by %s', (_name, target) => attack('/wp-content/uploads/evil.php', { target }));
 
@@ -124,15 +124,15 @@ toggleSuite({
         '/wp-login.php',
         '/wp-admin/admin-ajax.php?action=rest-nonce',
       ]) {
-        const answer = await sendRequest(stack, { target });
-        expect([200, 400], `${target} ${answer.status}`).toContain(answer.status);
-        expect(answer.body).not.toContain('This can’t be opened');
+        const response = await sendRequest(stack, { target });
+        expect([200, 400], `${target} ${response.status}`).toContain(response.status);
+        expect(response.body).not.toContain('This can’t be opened');
       }
     });
   },
 });
 
-function place(stack: Stack, path: string, content: string): void {
+function writeUpload(stack: Stack, path: string, content: string): void {
   const file = join(stack.wordpressDir, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content);

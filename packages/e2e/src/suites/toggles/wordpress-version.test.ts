@@ -9,7 +9,7 @@ import { toggleSuite } from './helpers.js';
 const GENERATOR = /<meta name=["']generator["']|<generator|generator="WordPress/i;
 
 const bundle = 'c=1&load%5B%5D=dashicons,admin-bar,common';
-const places = [
+const sources = [
   '/',
   '/hello-world/',
   '/sample-page/',
@@ -66,24 +66,24 @@ toggleSuite({
       '/license.txt',
       `/wp-admin/load-styles.php?${bundle}`,
     ].map((target) => request(stack, target)),
-  whileOn({ stack, owner }) {
+  whileEnabled({ stack, owner }) {
     const version = toVersionPattern(readVersion(stack));
     const host = new URL(stack.url).host;
 
-    it.each(places)('does not reveal the version at %s', async (target) => {
-      const answer = await sendRequest(stack, request(stack, target));
-      expect(answer.head).not.toMatch(version);
-      expect(answer.body).not.toMatch(version);
-      expect(answer.body).not.toMatch(GENERATOR);
-      expect(answer.head).not.toMatch(/^x-powered-by:|^server:.*\d|^x-generator:/im);
+    it.each(sources)('does not reveal the version at %s', async (target) => {
+      const response = await sendRequest(stack, request(stack, target));
+      expect(response.head).not.toMatch(version);
+      expect(response.body).not.toMatch(version);
+      expect(response.body).not.toMatch(GENERATOR);
+      expect(response.head).not.toMatch(/^x-powered-by:|^server:.*\d|^x-generator:/im);
     });
 
     it.each(['/readme.html', '/license.txt'].flatMap((path) => listSpellings(path)))(
       'does not serve a file that contains it, spelled with $how: $target',
       async (spelling) => {
-        const answer = await sendRequest(stack, toSpelledRequest(spelling, host));
-        expect([400, 403, 404], answer.head).toContain(answer.status);
-        expect(answer.body).not.toMatch(/Semantic Personal Publishing|WordPress - Web publishing software/);
+        const response = await sendRequest(stack, toSpelledRequest(spelling, host));
+        expect([400, 403, 404], response.head).toContain(response.status);
+        expect(response.body).not.toMatch(/Semantic Personal Publishing|WordPress - Web publishing software/);
       },
     );
 
@@ -108,18 +108,18 @@ toggleSuite({
     });
 
     it('does not write it into an export', async () => {
-      const answer = await sendRequest(stack, {
+      const response = await sendRequest(stack, {
         target: '/wp-admin/export.php?download=true&content=posts',
         headers: { cookie: owner().cookie },
       });
-      expect(answer.body).toContain('<wp:wxr_version>');
-      expect(answer.body).not.toMatch(version);
-      expect(answer.body).not.toMatch(GENERATOR);
+      expect(response.body).toContain('<wp:wxr_version>');
+      expect(response.body).not.toMatch(version);
+      expect(response.body).not.toMatch(GENERATOR);
     });
 
     it('does not reveal it in responses to forms', async () => {
-      const answer = await sendRequest(stack, form('/wp-login.php', 'log=nobody&pwd=wrong'));
-      expect(answer.head + answer.body).not.toMatch(version);
+      const response = await sendRequest(stack, form('/wp-login.php', 'log=nobody&pwd=wrong'));
+      expect(response.head + response.body).not.toMatch(version);
     });
   },
 });

@@ -18,7 +18,7 @@ toggleSuite({
     { target: '/hello-world/' },
     { target: '/' },
   ],
-  whileOn({ stack }) {
+  whileEnabled({ stack }) {
     const host = new URL(stack.url).host;
     it.each(listSpellings('/xmlrpc.php'))('refuses a call to it spelled with $how: $target', async (spelling) => {
       expectRefused(await sendRequest(stack, toSpelledRequest(spelling, host, post)), SIGN);
@@ -46,9 +46,9 @@ toggleSuite({
 
     it('announces it nowhere', async () => {
       for (const target of ['/', '/hello-world/', '/sample-page/', '/no-such-page/', '/wp-login.php']) {
-        const answer = await sendRequest(stack, { target });
-        expect(answer.headers['x-pingback']).toBeUndefined();
-        expect(answer.body).not.toMatch(/xmlrpc\.php|rel=["']pingback/);
+        const response = await sendRequest(stack, { target });
+        expect(response.headers['x-pingback']).toBeUndefined();
+        expect(response.body).not.toMatch(/xmlrpc\.php|rel=["']pingback/);
       }
     });
   },

@@ -54,7 +54,7 @@ onUnlikeStacks('every known attack on a site with all protections on and its log
   afterAll(() => resetSite(stack));
 
   it.each(groups)(
-    'fails, and its legitimate twin works: %s',
+    'fails, and its legitimate counterpart works: %s',
     async (group) => {
       const results = await runAttacks(site, { groups: [group] });
       expect(faults(results)).toEqual([]);
@@ -164,13 +164,13 @@ function attackProgram(stack: Stack): void {
   });
 
   it.each([
-    ['a site of somebody else', ['--url', 'http://192.0.2.1'], /Attack only what is yours/],
+    ['a site that belongs to others', ['--url', 'http://192.0.2.1'], /Attack only what is yours/],
     ['a path', ['--url', `${stack.url}/blog`], /without a path/],
     ['no address', [], /--url/],
     ['an unknown group', ['--url', stack.url, '--only', 'everything'], /there is no everything/],
     ['an unknown state', ['--url', stack.url, '--expect', 'xmlrpc=maybe'], /NAME=on or NAME=off/],
     [
-      'guesses that would lock out who runs it',
+      'guesses that would lock out the user who runs it',
       ['--url', 'http://192.0.2.1', '--i-own-this-site', '--only', 'passwords'],
       /--may-lock-me-out/,
     ],

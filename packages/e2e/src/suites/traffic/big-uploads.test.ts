@@ -29,9 +29,9 @@ onUnlikeStacks('an upload of 200 MB with all seven toggles on', (stack) => {
 
   it('reaches the media library by REST, byte for byte', async () => {
     const sent = createHash('sha256');
-    const answer = await upload((bytes) => void sent.update(bytes));
-    expect(answer.status, answer.body.slice(0, 500)).toBe(201);
-    const { source_url } = JSON.parse(answer.body) as { source_url: string };
+    const response = await upload((bytes) => void sent.update(bytes));
+    expect(response.status, response.body.slice(0, 500)).toBe(201);
+    const { source_url } = JSON.parse(response.body) as { source_url: string };
     const file = join(stack.wordpressDir, new URL(source_url).pathname);
     expect(statSync(file).size).toBe(SIZE);
     expect(await hashFile(file)).toBe(sent.digest('hex'));

@@ -68,7 +68,7 @@ const pages = [
 const searches = ['/search/feed/', '/search/atom/'];
 
 /** Paths that a plugin receives byte for byte. */
-const handedOn = [
+const forwarded = [
   '/go/https%253A%252F%252Fexample.com%252F',
   '/go/caf%E9/%e9',
   '/go/a%5Cb/c%09d',
@@ -156,7 +156,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       expect([status, body.includes(expected)]).toEqual([200, true]);
     });
 
-    it.each(handedOn)('forwards %s byte for byte', async (target) => {
+    it.each(forwarded)('forwards %s byte for byte', async (target) => {
       const { status, body } = await sendRequest(stack, { target });
       expect([status, body]).toEqual([200, `asked: ${target}`]);
     });
@@ -181,7 +181,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       expect([status, body.includes('<html'), FEED.test(body)]).toEqual([200, true, false]);
     });
 
-    it.each(searches)('searches for the word: %s', async (target) => {
+    it.each(searches)('searches for the term: %s', async (target) => {
       const { status, body } = await sendRequest(stack, { target });
       expect([status, status]).toEqual([baseline.get(target)?.status, 200]);
       expect(body).toMatch(/<body class="[^"]*\bsearch\b/);
@@ -282,7 +282,7 @@ onUnlikeStacks('every path that the web server and WordPress serve', (stack) => 
       '/x%5Cxmlrpc.php',
       '/search;/../xmlrpc.php',
       '/search%3F/../xmlrpc.php',
-    ])('does not answer XML-RPC at %s', async (target) => {
+    ])('does not serve XML-RPC at %s', async (target) => {
       const { body } = await sendRequest(stack, { ...form(target, call), headers: { 'content-type': 'text/xml' } });
       expect(body).not.toContain('methodResponse');
     });

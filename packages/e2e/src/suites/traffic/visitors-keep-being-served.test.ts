@@ -41,7 +41,7 @@ onUnlikeStacks('A site with all seven toggles on', (stack) => {
   });
 
   it('accepts a comment', async () => {
-    const answer = await sendRequest(
+    const response = await sendRequest(
       stack,
       form(
         '/wp-comments-post.php',
@@ -54,8 +54,8 @@ onUnlikeStacks('A site with all seven toggles on', (stack) => {
         }).toString(),
       ),
     );
-    expect(answer.status).toBe(302);
-    expect(answer.headers.location).toContain('unapproved=');
+    expect(response.status).toBe(302);
+    expect(response.headers.location).toContain('unapproved=');
     expect(await runInWordPress(stack, "echo get_comments( array( 'search' => 'Well said', 'count' => true ) );")).toBe(
       '1',
     );
@@ -112,9 +112,9 @@ onUnlikeStacks('A site with all seven toggles on', (stack) => {
     ['/category/uncategorized/', /Hello world/],
     ['/author/owner/', /Hello world/],
   ])('serves %s', async (target, content) => {
-    const answer = await visit(target);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toMatch(content);
+    const response = await visit(target);
+    expect(response.status).toBe(200);
+    expect(response.body).toMatch(content);
   });
 
   it('serves media in ranges', async () => {

@@ -193,8 +193,8 @@ add_action( 'admin_menu', function () { add_menu_page( 'Tiny', 'Tiny', 'manage_o
         has_focus: 'true',
         interval: '15',
       });
-      const answer = await fetch('/wp-admin/admin-ajax.php', { method: 'POST', body });
-      return { status: answer.status, body: await answer.json() };
+      const response = await fetch('/wp-admin/admin-ajax.php', { method: 'POST', body });
+      return { status: response.status, body: await response.json() };
     }, nonce);
     expect(heartbeat).toMatchObject({ status: 200, body: { server_time: expect.any(Number) } });
   });

@@ -4,10 +4,10 @@ import {
   type SecurityField,
   siteSecurityToggles,
 } from '@security-optimizer/contract/settings/protections';
-import { answerLog, type FakeLog, freshLog } from './fake-log.js';
-import { answerLogin, freshLoginOptions } from './fake-login.js';
-import { answerOverview, type FakeOverview, freshOverview } from './fake-overview.js';
-import { type Handler, ok, type Reply, type SeenCall, staleNonce } from './replies.js';
+import { type FakeLog, freshLog, handleLogRequest } from './fake-log.js';
+import { freshLoginOptions, handleLoginRequest } from './fake-login.js';
+import { type FakeOverview, freshOverview, handleOverviewRequest } from './fake-overview.js';
+import { type Handler, ok, type ReceivedRequest, type Reply, staleNonce } from './replies.js';
 
 export const NAMESPACE = '/wp-json/security-optimizer/v1';
 const PROVIDER = '/wp-json/provider-settings/v1';
@@ -40,7 +40,7 @@ export function freshSite(): SiteState {
 }
 
 /** Responds to a request like guard and WordPress. */
-export function answerSite(site: SiteState, call: SeenCall): ReturnType<Handler> {
+export function handleSiteRequest(site: SiteState, call: ReceivedRequest): ReturnType<Handler> {
   if (call.url.includes('rest-nonce')) {
     return site.nonce === null ? { status: 400, body: '0' } : { body: site.nonce };
   }
@@ -55,9 +55,9 @@ export function answerSite(site: SiteState, call: SeenCall): ReturnType<Handler>
     return ok(site.signedXmlRpc, 'Saved.');
   }
   return (
-    answerLogin(site.login, suffix, call) ??
-    answerLog(site.log, suffix, call) ??
-    answerOverview(site.overview, suffix, call) ??
+    handleLoginRequest(site.login, suffix, call) ??
+    handleLogRequest(site.log, suffix, call) ??
+    handleOverviewRequest(site.overview, suffix, call) ??
     store(site, suffix, call.body)
   );
 }
@@ -68,7 +68,7 @@ export function toOptions(site: SiteState, page: string): object {
 }
 
 /** Returns the page in the body of a request for options. */
-export function toPage(call: SeenCall): string {
+export function toPage(call: ReceivedRequest): string {
   return (JSON.parse(call.body) as { page?: string }).page ?? '';
 }
 
