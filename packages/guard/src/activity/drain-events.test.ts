@@ -35,7 +35,7 @@ async function setUp() {
       store: memory.store,
       securityEvents,
       shorten,
-      answers: () => true,
+      isReachable: () => true,
       onOptions,
       clock: Date.now,
       logger: log.logger,

@@ -102,10 +102,10 @@ describe('the filters of a request', () => {
     });
     fc.assert(
       fc.property(choice, (choices) => {
-        const answered = visitFilters(choices, { type: [], code: [], ip: [] });
-        expect(visits(answered).choices).toEqual(choices);
+        const groups = visitFilters(choices, { type: [], code: [], ip: [] });
+        expect(visits(groups).choices).toEqual(choices);
         expect(parseVisitFilters(parsed(plainFilters(choices)), utc).choices).toEqual(choices);
-        for (const { children } of answered) {
+        for (const { children } of groups) {
           for (const { id, value, options } of children) {
             if (value !== null && id !== 'from' && id !== 'to') expect(options.map((o) => o.value)).toContain(value);
           }

@@ -162,7 +162,7 @@ describe('a host name', () => {
     for (let i = 0; i < 5; i++) hostnames.request('site', `192.0.2.${i}`, 'shown');
     const began = Date.now();
     await eventually(() => server.asked.length >= 20);
-    for (let looks = 0; looks < 20; looks++) {
+    for (let count = 0; count < 20; count++) {
       pass(100);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

@@ -216,8 +216,8 @@ describe('visits', () => {
     const stopped = log.stop();
     await passes(50);
     await stopped;
-    const kept = visits().reduce((sum, visit) => sum + visit.count, 0);
-    expect(kept + dropped()).toBe(31_010);
+    const stored = visits().reduce((sum, visit) => sum + visit.count, 0);
+    expect(stored + dropped()).toBe(31_010);
     expect(visits().length).toBe(20_011);
     expect(batches.filter(({ site }) => site === 'quiet').map((batch) => batch.dropped)).toEqual([0]);
   });

@@ -384,8 +384,8 @@ function toStoredLogin(login: string): string {
   return Buffer.from(plainText(login, LOGIN_CHARACTERS), 'utf8').toString('latin1').slice(0, 255);
 }
 
-function cut(text: string, most: number): string {
-  return text.length > most ? text.slice(0, most) : text;
+function cut(text: string, maxLength: number): string {
+  return text.length > maxLength ? text.slice(0, maxLength) : text;
 }
 
 const UNSAFE = /[^\x20-\x7e]/;
@@ -393,9 +393,9 @@ const UNSAFE = /[^\x20-\x7e]/;
 /**
  * Escapes bytes that are not printable ASCII as `%0A`, so that no program that reads a visit can be deceived by them.
  */
-function escaped(text: string, most: number): string {
+function escaped(text: string, maxLength: number): string {
   if (!UNSAFE.test(text)) return text;
-  return cut(text.replace(/[^\x20-\x7e]/g, escapedCharacter), most);
+  return cut(text.replace(/[^\x20-\x7e]/g, escapedCharacter), maxLength);
 }
 
 function escapedCharacter(character: string): string {

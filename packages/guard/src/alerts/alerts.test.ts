@@ -53,10 +53,10 @@ async function setUp(config: object = {}) {
   const call = (url: string, suffix: string, body: object = {}) => callApi(url, suffix, { body: JSON.stringify(body) });
   const choose = async (url: string, kinds: readonly string[] = all) => {
     await call(url, '/notification-emails', { entries: [ANNA] });
-    const answer = await call(url, '/alert-recipient', { email: ANNA, report: 1, kinds });
-    expect(answer.http).toBe(200);
+    const response = await call(url, '/alert-recipient', { email: ANNA, report: 1, kinds });
+    expect(response.http).toBe(200);
   };
-  const subjects = () => mail.taken.map(({ message }) => /^Subject: (.*)$/m.exec(message)?.[1]);
+  const subjects = () => mail.received.map(({ message }) => /^Subject: (.*)$/m.exec(message)?.[1]);
   return { connector, mail, dataDir, call, choose, subjects };
 }
 
@@ -96,10 +96,10 @@ describe('alerts', () => {
     await happens(connector, url, { kind: 'plugin.installed', object: { type: 'plugin', id: 'x', name: 'X' } });
     await stored(connector);
     pass(SETTLE_MS);
-    await eventually(() => mail.taken.length > 0);
-    expect(mail.taken.map(({ to }) => to)).toEqual([[ANNA]]);
+    await eventually(() => mail.received.length > 0);
+    expect(mail.received.map(({ to }) => to)).toEqual([[ANNA]]);
     expect(subjects()).toEqual(['example.com has a new administrator']);
-    expect(mail.taken[0]?.message).toContain('web-helper');
+    expect(mail.received[0]?.message).toContain('web-helper');
   });
 
   it('of a login are sent for new devices and networks only', async () => {
@@ -113,7 +113,7 @@ describe('alerts', () => {
     await happens(connector, url, login('192.0.2.1', CHROME));
     await stored(connector);
     pass(SETTLE_MS);
-    await eventually(() => mail.taken.length === 1);
+    await eventually(() => mail.received.length === 1);
     expect(subjects()).toEqual(['owner logged in on a new device']);
   });
 
@@ -127,7 +127,7 @@ describe('alerts', () => {
     expect((await call(url, '/xss-protection', { xss_protection: 0 })).http).toBe(200);
     await eventually(() => hook.bodies.length === 1);
     pass(SETTLE_MS);
-    await eventually(() => mail.taken.length === 1);
+    await eventually(() => mail.received.length === 1);
     expect(subjects()[0]).toContain('Advanced XSS Protection');
     expect(hook.types()).toEqual(['alert.protection-off']);
     expect(hook.bodies[0]).toContain('"value":"owner"');
@@ -181,12 +181,12 @@ describe('alerts', () => {
     await stored(connector);
     guard.child.kill('SIGKILL');
     await new Promise((resolve) => guard.child.once('exit', resolve));
-    expect(mail.taken).toEqual([]);
+    expect(mail.received).toEqual([]);
     const { pass } = passingTime();
     await runningGuard(dataDir);
     pass(SETTLE_MS);
-    await eventually(() => mail.taken.length === 1);
-    expect(mail.taken[0]?.message).toContain('has a new administrator');
+    await eventually(() => mail.received.length === 1);
+    expect(mail.received[0]?.message).toContain('has a new administrator');
   });
 
   it('are sent by webhook while WordPress is down, and by its mailer when it responds again', async () => {
@@ -249,8 +249,8 @@ describe('the settings of alerts', () => {
     const { dataDir, call } = await setUp({ alerts: {} });
     const { url } = await runningGuard(dataDir);
     const refused = async (suffix: string, body: object) => {
-      const { http, body: answer } = await call(url, suffix, body);
-      return [http, ...Object.entries(answer.fields ?? {}).flat()];
+      const { http, body: response } = await call(url, suffix, body);
+      return [http, ...Object.entries(response.fields ?? {}).flat()];
     };
     const inside = 'This address is inside a private network. Ask your hosting provider to allow it.';
     const secret = SECRET;
@@ -300,7 +300,7 @@ describe('the settings of alerts', () => {
     });
     await choose(url);
     expect(await test()).toMatchObject({ ok: 1, sent: 1 });
-    expect(mail.taken[0]?.message).toContain('This is a test from example.com');
+    expect(mail.received[0]?.message).toContain('This is a test from example.com');
     let http = 200;
     for (let count = 0; count < 25 && http === 200; count++) {
       http = (await call(url, '/alert-test', { channel: 'webhook' })).http;

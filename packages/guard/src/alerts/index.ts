@@ -192,13 +192,13 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     /** Deletes the settings of removed recipients: an address that is added again later begins without alerts. */
     async function pruneRecipients(site: SiteId): Promise<void> {
       const chosen = settings.get(site);
-      const gone = Object.keys(chosen.recipients).filter((email) => !emails(site).includes(email));
-      if (gone.length === 0) return;
+      const removed = Object.keys(chosen.recipients).filter((email) => !emails(site).includes(email));
+      if (removed.length === 0) return;
       const recipients = Object.fromEntries(
-        Object.entries(chosen.recipients).filter(([email]) => !gone.includes(email)),
+        Object.entries(chosen.recipients).filter(([email]) => !removed.includes(email)),
       );
       await settings.set(site, { ...chosen, recipients });
-      for (const email of gone) await queue.dropChannel(site, email);
+      for (const email of removed) await queue.dropChannel(site, email);
     }
 
     securityEvents.subscribe(handleEvent);

@@ -72,8 +72,8 @@ describe('two sites behind one guard', () => {
     const [{ visitor_id: id, id: row }] = await rows(onOurs);
 
     for (const suffix of [`/get-visitor-status/${id}`, `/block-ip/${id}`, `/block-user/${id}`]) {
-      const answer = await onTheirs(suffix, { block: 1 });
-      expect([suffix, answer.status]).toEqual([suffix, 404]);
+      const response = await onTheirs(suffix, { block: 1 });
+      expect([suffix, response.status]).toEqual([suffix, 404]);
     }
     const cursor = `${row}.${row + 1}.1`;
     const read = (await onTheirs('/activity-unknown', { cursor })).body.data.entries as { ip: string }[];

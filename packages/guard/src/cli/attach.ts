@@ -28,13 +28,13 @@ import {
 import { enterRelease, isSameRelease, type Release, readReleases, toUsualMuPlugins } from './releases.js';
 import { findRetiredIn, forgetRetired } from './retired-sites.js';
 import {
+  findRetainedData,
   locateSites,
   newSiteId,
   refuseTakenHosts,
   refuseUnlessShared,
   refuseUnlessVisited,
   siteSecret,
-  takeUp,
   toProof,
   withoutLinks,
 } from './site-entry.js';
@@ -137,8 +137,8 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     }
     const known = there ?? findMoved(config, options, named);
     const databases = { dataDir, url: getDatabaseUrl(config) };
-    const kept = known ?? (await takeUp(databases, options.site));
-    const hosts = options.hosts ?? kept?.hosts ?? ['*'];
+    const retained = known ?? (await findRetainedData(databases, options.site));
+    const hosts = options.hosts ?? retained?.hosts ?? ['*'];
     const upstream = options.upstream ?? known?.upstream;
     if (upstream === undefined) throw new UsageError('The option --upstream is missing.');
     // The stored folder stays as the operator wrote it. A folder that is named now is relative to the working directory.
@@ -182,7 +182,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       ...(shared !== null && { sharedConnector: shared }),
       ...(isExternal && { externalKey: true }),
       requireGuard: options.allowDirect ? false : options.requireGuard ? true : (known?.requireGuard ?? false),
-      home: options.home ?? kept?.home ?? '',
+      home: options.home ?? retained?.home ?? '',
     };
     refuseTakenHosts(config, site);
     if (options.requireGuard === true && !known?.requireGuard) await refuseUnlessVisited(dataDir, site.id);
@@ -195,14 +195,14 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     };
     const changed = { id: site.id, written, former: hadConfig ? config : null, notes };
     const record = fileRecord(dataDir, site.id);
-    let isNewPlace = true;
+    let isNewRelease = true;
     let sharedKey: SharedKey | null = null;
     try {
       const secret = await siteSecret(dataDir, site.id);
       await write(written);
       const content = { secret, requireGuard: site.requireGuard };
       if (there !== undefined && isLocationReported) await enterUsualLocation(dataDir, there.id, release, record);
-      isNewPlace = !(await readReleases(dataDir, site.id)).some((each) => isSameRelease(each, release));
+      isNewRelease = !(await readReleases(dataDir, site.id)).some((each) => isSameRelease(each, release));
       await enterRelease(dataDir, site.id, release, record);
       ({ sharedKey } = await installConnector(folders, sources, content, record, { shared, ...taskOptions, key }));
       await forgetRetired(dataDir, site.id);
@@ -222,7 +222,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       toMove: key === 'secret.php' ? [] : await findToMove(dataDir, site.id, release.muPluginsDir, placed),
       location: { ...release, reported, key },
       isLocationReported,
-      state: { ...changed, place: release, isNewPlace, options: taskOptions },
+      state: { ...changed, release, isNewRelease, options: taskOptions },
     };
   });
 }
@@ -245,7 +245,7 @@ export async function attachVerified(options: AttachOptions): Promise<VerifiedSi
   const site = await attach(options);
   const outcome = await verifyLocation(dataDir, site.id, site.location);
   if (outcome.kind === 'wrong') {
-    let rest = site.state.isNewPlace
+    let rest = site.state.isNewRelease
       ? 'The connector and its key were taken away again, and the configuration is as it was.'
       : 'The configuration is as it was.';
     await undoAttach(dataDir, site.state).catch((error: unknown) => {

@@ -237,10 +237,10 @@ export function checkCache(pages: readonly CachedPage[] | null): Finding {
       const message = `A cache in front of guard answers ${page.path}${evidence(page)}: blocked visitors still get it${cookies ? ', and everybody gets the same cookies' : ''}.`;
       return ['warning', message, 'Put the cache behind guard, or accept that blocks do not hold for what it keeps.'];
     }
-    const kept = pages.find((each) => each.isPrivate && findCacheEvidence(each.headers) !== null);
-    if (kept !== undefined) {
-      const advice = `Exclude ${kept.path}, wp-login.php and wp-admin from the cache.`;
-      return ['warning', `A cache keeps ${kept.path}${evidence(kept)}.`, advice];
+    const cached = pages.find((each) => each.isPrivate && findCacheEvidence(each.headers) !== null);
+    if (cached !== undefined) {
+      const advice = `Exclude ${cached.path}, wp-login.php and wp-admin from the cache.`;
+      return ['warning', `A cache keeps ${cached.path}${evidence(cached)}.`, advice];
     }
     return ['ok', 'No cache answers in guard’s place.'];
   };

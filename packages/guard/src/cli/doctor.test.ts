@@ -157,10 +157,14 @@ function handOn(front: Front, guard: string, visitor: IncomingMessage, response:
   if (forwardedFor !== 'pass') delete headers['x-forwarded-for'];
   if (forwardedFor === 'set') headers['x-forwarded-for'] = visitor.socket.remoteAddress;
   if (forwardedProto) headers['x-forwarded-proto'] = 'https';
-  const outgoing = request(`${target}${visitor.url}`, { method: visitor.method, headers, agent: false }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(response);
-  });
+  const outgoing = request(
+    `${target}${visitor.url}`,
+    { method: visitor.method, headers, agent: false },
+    (upstreamResponse) => {
+      response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
+      upstreamResponse.pipe(response);
+    },
+  );
   outgoing.on('error', () => response.destroy());
   visitor.pipe(outgoing);
 }
@@ -487,13 +491,13 @@ describe('doctor and mails', () => {
   const smtp = (port: number) => ({ mail: { smtp: { host: '127.0.0.1', port, from: 'guard@example.com' } } });
 
   it('connects to the mail server and sends nothing', async () => {
-    const { server, taken } = await mailServer();
+    const { server, received } = await mailServer();
     const { examine } = await site({ stopped: true, config: smtp(server.port) });
     expect(about(await examine(), 'mail')).toMatchObject({
       state: 'ok',
       message: `The mail server 127.0.0.1:${server.port} answers and lets guard in.`,
     });
-    expect(taken).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it('reports that the mail server does not answer', async () => {
@@ -505,10 +509,10 @@ describe('doctor and mails', () => {
   });
 
   it('sends a test mail to a given address, through the mail server or WordPress', async () => {
-    const { server, taken } = await mailServer();
+    const { server, received } = await mailServer();
     const bySmtp = await site({ stopped: true, config: smtp(server.port) });
     expect(about(await bySmtp.examine({ mailTo: 'anna@example.com' }), 'mail').state).toBe('ok');
-    expect(taken).toMatchObject([{ to: ['anna@example.com'] }]);
+    expect(received).toMatchObject([{ to: ['anna@example.com'] }]);
     const byWordPress = await site({ stopped: true });
     expect(about(await byWordPress.examine({ mailTo: 'anna@example.com' }), 'mail').state).toBe('ok');
     expect(byWordPress.connector.mails).toMatchObject([{ to: 'anna@example.com' }]);

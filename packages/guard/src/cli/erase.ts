@@ -166,11 +166,11 @@ function databaseFiles({ dataDir, url }: SiteDatabases): readonly [main: string,
 }
 
 /** @returns whether no remains of deleted rows are left, neither in the file nor in its write-ahead log */
-function writeAnew(database: SqliteDatabase, mayTakeItsTime: boolean): boolean {
+function writeAnew(database: SqliteDatabase, mayBeSlow: boolean): boolean {
   try {
-    if (mayTakeItsTime) database.exec('vacuum');
+    if (mayBeSlow) database.exec('vacuum');
     const log = database.prepare('pragma wal_checkpoint(truncate)').get() as { busy: number };
-    return mayTakeItsTime && log.busy === 0;
+    return mayBeSlow && log.busy === 0;
   } catch {
     // The database was locked for too long, or the disk is full. The rows are deleted nevertheless.
     return false;

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import {
   enterFolder,
   enterNamed,
+  findStatus,
   leaveFolder,
-  look,
   MissingFolder,
   makeFolder,
   RefusedPath,
@@ -82,7 +82,7 @@ export function openSite(
     } else {
       const around = enterNamed(dirname(muPluginsDir));
       const name = basename(muPluginsDir);
-      const there = look(name) !== null;
+      const there = findStatus(name) !== null;
       const folder = there ? enterNamed(muPluginsDir) : around;
       if (startedAsRoot && !isMuPluginsNamed && folder.uid !== wordpress.uid) {
         throw new RefusedPath(
@@ -119,7 +119,7 @@ function refuseUnlessOwner(wanted: number | undefined): void {
 
 /** @returns whether the folder was created; false when it existed already */
 function makeWanted(name: string, wanted: number | undefined): boolean {
-  if (look(name) !== null) return false;
+  if (findStatus(name) !== null) return false;
   refuseUnlessOwner(wanted);
   return makeFolder(name);
 }
@@ -172,7 +172,7 @@ export function goBack({ plugins }: OpenSite): void {
 
 /** Whether a file below the folder exists. */
 export function isThere(site: OpenSite, name: string): boolean {
-  return withinIfThere(toFolder(name), site, () => look(basename(name)) !== null) === true;
+  return withinIfThere(toFolder(name), site, () => findStatus(basename(name)) !== null) === true;
 }
 
 /** The folder part of a name; '' for the top. */
@@ -201,7 +201,7 @@ function readModel(wordpress: Stats): Model {
   const isBelowAnother = statSync(join('..', 'wp-settings.php'), { throwIfNoEntry: false }) !== undefined;
   const above = isBelowAnother ? [] : [join('..', 'wp-config.php')];
   for (const name of ['wp-config.php', ...above, 'wp-load.php']) {
-    const found = look(name);
+    const found = findStatus(name);
     if (found?.isFile()) return { path: shown(name), file: found, link: null };
     const target = found?.isSymbolicLink() ? statSync(name, { throwIfNoEntry: false }) : undefined;
     if (target?.isFile()) return { path: shown(name), file: target, link: found };

@@ -297,20 +297,20 @@ describe('attach --release', () => {
 
 describe('attach --all', () => {
   it('brings every site up to date, and reports the site that fails and why', async () => {
-    const [one, other, gone] = [await deployedSite(), await deployedSite(), await deployedSite()];
-    for (const [at, { deploy, current }] of [one, other, gone].entries()) {
+    const [one, other, failing] = [await deployedSite(), await deployedSite(), await deployedSite()];
+    for (const [at, { deploy, current }] of [one, other, failing].entries()) {
       deploy('1');
       const line = ['--wordpress', current, '--upstream', 'http://127.0.0.1:1', '--host', `shop-${at}.example`];
       expect(one.attach(...line).status).toBe(0);
     }
     const config = readConfig(one.dataDir);
     const [secondOfOne, secondOfOther] = [one.deploy('2'), other.deploy('2')];
-    rmSync(gone.root, { recursive: true });
+    rmSync(failing.root, { recursive: true });
     const all = one.attach('--all');
     const [first, second, third] = config.sites.map(({ id }: { id: string }) => id);
     expect(all.stdout).toContain(`Brought up to date: site ${first}.\nBrought up to date: site ${second}.\n`);
     expect(all.stdout).toContain('2 of 3 sites are up to date.');
-    expect(all.stderr).toContain(`Site ${third}: ${gone.current} is not a WordPress folder`);
+    expect(all.stderr).toContain(`Site ${third}: ${failing.current} is not a WordPress folder`);
     expect(all.status).toBe(1);
     expect(keyIn(secondOfOne)).not.toBe(keyIn(secondOfOther));
     expect(readConfig(one.dataDir)).toEqual(config);

@@ -234,8 +234,8 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
     });
     await eventually(() => log.includes('started'));
     const send = async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}/`);
-      return { status: answer.status, text: await answer.text() };
+      const response = await fetch(`http://127.0.0.1:${port}/`);
+      return { status: response.status, text: await response.text() };
     };
     return { send: send, log: () => log, router, options };
   }

@@ -40,10 +40,10 @@ function listAncestors(path: string): readonly string[] {
 }
 
 /**
- * @param place `isInside`: the path is the shared folder or below it, where only root may add files. Above it, the
+ * @param position `isInside`: the path is the shared folder or below it, where only root may add files. Above it, the
  *   sticky bit keeps other users from replacing root's files
  */
-function findFault(path: string, place: { readonly isFile: boolean; readonly isInside: boolean }): string | null {
+function findFault(path: string, position: { readonly isFile: boolean; readonly isInside: boolean }): string | null {
   let found: Stats | undefined;
   try {
     found = lstatSync(path, { throwIfNoEntry: false });
@@ -53,11 +53,11 @@ function findFault(path: string, place: { readonly isFile: boolean; readonly isI
   if (found === undefined) {
     return `There is no ${path}. As root: security-optimizer share-connector, with the same folder.`;
   }
-  if (place.isFile ? !found.isFile() : !found.isDirectory()) return `${path} is a link, or another kind of file.`;
+  if (position.isFile ? !found.isFile() : !found.isDirectory()) return `${path} is a link, or another kind of file.`;
   if (found.uid !== 0) return `${path} belongs to user ${found.uid}. A shared connector must be root’s.`;
-  const isSticky = !place.isInside && (found.mode & 0o1000) !== 0;
+  const isSticky = !position.isInside && (found.mode & 0o1000) !== 0;
   if ((found.mode & 0o022) !== 0 && !isSticky) return `Others than root may change ${path}.`;
-  const needed = place.isFile ? 0o004 : 0o001;
+  const needed = position.isFile ? 0o004 : 0o001;
   return (found.mode & needed) === 0 ? `PHP of the site can’t read ${path}: its mode keeps others out.` : null;
 }
 

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { isSecret } from '../config/load-config.js';
 import {
   enterNamed,
-  look,
+  findStatus,
   MissingFolder,
   makeFolder,
   placeFile,
@@ -58,7 +58,7 @@ import {
   findKeyFile,
   hasKeys,
   holdsKey,
-  isOfGoneRelease,
+  isOfMissingRelease,
   listKeys,
   MAX_READ_BYTES,
   ownKeyFile,
@@ -88,7 +88,7 @@ function locate({ folders }: SiteCall): SiteResults['locate'] {
 function inspect(call: SiteCall): SiteResults['inspect'] {
   const { wordpressDir, muPluginsDir } = call.folders;
   const wordpress = enterWordPress(wordpressDir);
-  if (muPluginsDir === undefined && look('wp-content') === null) {
+  if (muPluginsDir === undefined && findStatus('wp-content') === null) {
     throw new RefusedPath(
       `${wordpressDir} has no wp-content. Name the folder of the site's must-use plugins with --mu-plugins.`,
     );
@@ -102,11 +102,11 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   const plugins = site === null ? shown(basename(muPluginsDir ?? 'mu-plugins')) : process.cwd();
   refuseUnlessWritable();
   secretRights(model);
-  if (site !== null && look(OWN_FOLDER) !== null) {
+  if (site !== null && findStatus(OWN_FOLDER) !== null) {
     within(OWN_FOLDER, model, false, () => {
       refuseUnlessWritable();
       for (const name of ['assets', 'languages', basename(KEYS)]) {
-        if (look(name) !== null) within(name, model, false, refuseUnlessWritable);
+        if (findStatus(name) !== null) within(name, model, false, refuseUnlessWritable);
       }
     });
   }
@@ -157,19 +157,19 @@ function install(
   // The key is before the loader, so that WordPress never runs the connector without it.
   const files = [...connector.files, ...toKeyFiles(site, task.key, task.content), connector.loader];
   const current = new Set(files.map(({ name }) => name));
-  place(site, files);
+  placeFiles(site, files);
   const isNewLoader = loader !== connector.loader.bytes.toString();
-  const kept = task.key === 'secret.php' ? [] : leaveSecret(site, task, isNewLoader);
-  kept.push(...leaveFormerKeys(site, task.recorded, current));
+  const remaining = task.key === 'secret.php' ? [] : leaveSecret(site, task, isNewLoader);
+  remaining.push(...leaveFormerKeys(site, task.recorded, current));
   // The files of the copy are needed until guard serves the shared files and pages that are open request no more.
   const isLeavingCopy = connector.sharedRelease !== null && before !== null && before !== 'includes';
   const old = task.recorded.filter((name) => isConnectorFile(name) && !isKeyFile(name) && !current.has(name));
   for (const name of old) {
-    if (isLeavingCopy || (before !== null && name.startsWith(`${OWN_FOLDER}/${before}/`))) kept.push(name);
-    else if (!removeRecorded(site, name)) kept.push(name);
+    if (isLeavingCopy || (before !== null && name.startsWith(`${OWN_FOLDER}/${before}/`))) remaining.push(name);
+    else if (!removeRecorded(site, name)) remaining.push(name);
   }
   removeEmptyFolders(site, old);
-  return { files: [...current, ...kept], sharedKey: task.key === 'by-path' ? examineSharedKey(site) : null };
+  return { files: [...current, ...remaining], sharedKey: task.key === 'by-path' ? examineSharedKey(site) : null };
 }
 
 /**
@@ -186,7 +186,7 @@ function leaveSecret(
   if (!holdsKey(site, SECRET, content.secret)) return [];
   if (!isNewLoader) return removeRecorded(site, SECRET) ? [] : [SECRET];
   if (key === 'by-path') {
-    place(site, [{ name: SECRET, bytes: Buffer.from(secretPhp({ ...content, onlyFor: site.wordpressDir })) }]);
+    placeFiles(site, [{ name: SECRET, bytes: Buffer.from(secretPhp({ ...content, onlyFor: site.wordpressDir })) }]);
   }
   return [SECRET];
 }
@@ -197,13 +197,13 @@ function leaveSecret(
  */
 function leaveFormerKeys(site: OpenSite, recorded: readonly string[], current: ReadonlySet<string>): string[] {
   const former = recorded.filter((name) => name !== SECRET && isKeyFile(name) && !current.has(name));
-  return former.filter((name) => !isOfGoneRelease(site, name) || !removeRecorded(site, name));
+  return former.filter((name) => !isOfMissingRelease(site, name) || !removeRecorded(site, name));
 }
 
 /**
  * Writes all files under temporary names first, and renames them only then: when the disk is full nothing has changed.
  */
-function place(site: OpenSite, files: readonly { readonly name: string; readonly bytes: Uint8Array }[]): void {
+function placeFiles(site: OpenSite, files: readonly { readonly name: string; readonly bytes: Uint8Array }[]): void {
   const { model } = site;
   const staged: { readonly folder: string; readonly file: StagedFile }[] = [];
   const folders = listFolders(files.map(({ name }) => name));
@@ -319,7 +319,7 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
     withinIfThere(toFolder(name), site, () => removeFile(basename(name)));
   }
   removeEmptyFolders(site, names);
-  const hasOthers = look(OWN_FOLDER) !== null;
+  const hasOthers = findStatus(OWN_FOLDER) !== null;
   // Deletes the folder of must-use plugins if it is empty now; WordPress has no such folder by default.
   removeThisIfEmpty();
   return { hasOthers, isInUse: false };
@@ -329,11 +329,11 @@ function restoreKey(call: SiteCall, content: SecretContent, onlyIfLacking: boole
   const site = openSite(call, enterWordPress(call.folders.wordpressDir), false);
   if (site === null) throw new MissingFolder(`${call.folders.wordpressDir} has no folder of must-use plugins.`);
   if (onlyIfLacking) {
-    if (!look(LOADER)?.isFile()) return { written: false };
+    if (!findStatus(LOADER)?.isFile()) return { written: false };
     if (holdsKey(site, findKeyFile(site), content.secret)) return { written: false };
   }
   // In a folder with keys of several sites, every site could read `secret.php`.
-  place(site, toKeyFiles(site, hasKeys(site) ? 'by-path' : 'secret.php', content));
+  placeFiles(site, toKeyFiles(site, hasKeys(site) ? 'by-path' : 'secret.php', content));
   return { written: true };
 }
 
@@ -343,7 +343,7 @@ function examine(call: SiteCall, secret: string): SiteResults['examine'] {
   const { model } = wordpress;
   const site = openSite(call, wordpress, false);
   const inPlugins = (name: string): FileFacts | null => {
-    const found = look(name);
+    const found = findStatus(name);
     return found === null ? null : toFileFacts(shown(name), found);
   };
   const facts = {
@@ -351,7 +351,7 @@ function examine(call: SiteCall, secret: string): SiteResults['examine'] {
     loader: site === null ? null : inPlugins(LOADER),
     model: toFileFacts(model.path, model.file),
   };
-  if (site === null || look(OWN_FOLDER) === null) return { ...facts, secret: null, hasKey: false };
+  if (site === null || findStatus(OWN_FOLDER) === null) return { ...facts, secret: null, hasKey: false };
   const key = findKeyFile(site);
   return within(toFolder(key), model, false, () => ({
     ...facts,
@@ -386,7 +386,7 @@ async function perform(call: SiteCall): Promise<SiteResults[SiteTask['kind']]> {
   }
 }
 
-async function answer(work: () => Promise<SiteReply>): Promise<SiteReply> {
+async function toReply(work: () => Promise<SiteReply>): Promise<SiteReply> {
   try {
     return await work();
   } catch (error) {
@@ -449,11 +449,11 @@ function main([mode, ...named]: readonly string[]): void {
   const reply = (message: SiteReply, then = () => {}) => process.send?.(message, then);
   if (mode === 'broker') {
     const installable = new Set(named);
-    process.on('message', async (call) => reply(await answer(() => brokered(call as SiteCall, installable))));
+    process.on('message', async (call) => reply(await toReply(() => brokered(call as SiteCall, installable))));
     return;
   }
   process.once('message', async (call) => {
-    const outcome = await answer(async () => ({ ok: true, result: await perform(call as SiteCall) }));
+    const outcome = await toReply(async () => ({ ok: true, result: await perform(call as SiteCall) }));
     reply(outcome, () => process.disconnect?.());
   });
 }

@@ -67,8 +67,8 @@ export function findNamedSite(sites: readonly LocatedSite[], wanted: NamedSite):
   const same = [...exact, ...all].find(({ site }) => site.hosts.some((host) => hosts.includes(host)));
   if (same !== undefined) return same.site;
   if (exact.length === 0) return null;
-  const takesAll = exact.length === 1 && (first.site.hosts.includes('*') || hosts.includes('*'));
-  if (takesAll) return first.site;
+  const acceptsAllHosts = exact.length === 1 && (first.site.hosts.includes('*') || hosts.includes('*'));
+  if (acceptsAllHosts) return first.site;
   throw new CommandError(
     `${wanted.named} is the site ${first.site.id} with ${listHosts(first.site)}. If that site has other hosts from now on, add --site ${first.site.id}; if this is another site that shares the folder, add --new-site.`,
   );

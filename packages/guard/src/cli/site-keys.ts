@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isSecret } from '../config/load-config.js';
-import { look, readPlainFile, shown } from '../lib/pinned-folder.js';
+import { findStatus, readPlainFile, shown } from '../lib/pinned-folder.js';
 import { secretPhp, toKeyFileName } from '../wordpress/connector-secret.js';
 import type { KeyLocation, SecretContent, SharedKey } from '../wordpress/site-files.js';
 import { isKeyFile, KEYS, SECRET } from './connector-files.js';
@@ -46,18 +46,18 @@ export function ownKeyFile({ wordpressDir }: OpenSite): string {
 /** The key file to write; empty when the operator provides the key. */
 export function toKeyFiles(
   site: OpenSite,
-  place: KeyLocation,
+  location: KeyLocation,
   content: SecretContent,
 ): readonly { readonly name: string; readonly bytes: Uint8Array }[] {
-  if (place === 'external') return [];
-  if (place === 'secret.php') return [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }];
+  if (location === 'external') return [];
+  if (location === 'secret.php') return [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }];
   // `?>` would end PHP code, even in a comment.
   const about = `// Of the WordPress in ${JSON.stringify(site.wordpressDir).replaceAll('?', '\\u003f')}.\n`;
   return [{ name: ownKeyFile(site), bytes: Buffer.from(`${secretPhp(content)}${about}`) }];
 }
 
 /** Whether a key file belongs to a WordPress that no longer exists, such as a release that a deployment has removed. */
-export function isOfGoneRelease(site: OpenSite, name: string): boolean {
+export function isOfMissingRelease(site: OpenSite, name: string): boolean {
   try {
     const text = within(toFolder(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
     const path = /^\/\/ Of the WordPress in (".+")\.$/m.exec(text ?? '')?.[1];
@@ -74,7 +74,7 @@ export function examineSharedKey(site: OpenSite): SharedKey {
   return within(KEYS, site.model, false, () => {
     const { uid, mode } = lstatSync(own);
     const others = readdirSync('.').filter((name) => name !== own && isKeyFile(`${KEYS}/${name}`));
-    const hasSameOwner = others.some((name) => look(name)?.uid === uid);
+    const hasSameOwner = others.some((name) => findStatus(name)?.uid === uid);
     return { path: shown(own), isPublic: (mode & 0o004) !== 0, hasSameOwner };
   });
 }

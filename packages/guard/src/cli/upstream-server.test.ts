@@ -180,10 +180,10 @@ async function listenAlsoAt(host: string, connector: FakeConnector): Promise<str
   return `${host}:${port}`;
 }
 
-/** Answers the first page as a page cache does. @param isKept whether a request finds it there */
-function putCacheBefore(connector: FakeConnector, isKept: (request: IncomingMessage) => boolean): void {
+/** Answers the first page as a page cache does. @param isCached whether a request finds it there */
+function putCacheBefore(connector: FakeConnector, isCached: (request: IncomingMessage) => boolean): void {
   connector.pages.set('/blog/', (request) =>
-    request.url === '/blog/' && isKept(request) ? '<title>Example</title>' : null,
+    request.url === '/blog/' && isCached(request) ? '<title>Example</title>' : null,
   );
 }
 
@@ -197,10 +197,10 @@ describe('a page cache that answers before the connector', () => {
     ['for every visitor', () => true],
     ['for https alone', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === 'https'],
     ['for http alone', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === undefined],
-  ])('is found where it has the page %s, with the remedy', async (_, isKept) => {
+  ])('is found where it has the page %s, with the remedy', async (_, isCached) => {
     const connector = await fakeConnector();
     const address = await listenAlsoAt(PUBLIC, connector);
-    putCacheBefore(connector, isKept);
+    putCacheBefore(connector, isCached);
     expect(await search(connector)).toBe(address);
     const warnings = toUpstreamServerWarnings(await examine(connector, { ownAddresses: [PUBLIC] }), connector.upstream);
     expect(warnings).toEqual([expect.stringMatching(/who asks 127\.0\.0\.2:\d+ gets pages.*listen where guard alone/)]);

@@ -187,7 +187,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
     this.arrived.responder.checkRefused(rule);
   }
 
-  whenReceived(then: (whole: boolean) => void): () => void {
+  whenReceived(then: (isComplete: boolean) => void): () => void {
     return whenReceived(this.arrived.request, then);
   }
 
@@ -418,6 +418,6 @@ function sendRouteNotFound(
 
 function withoutRestRoute(query: string): string {
   if (!query.includes('rest')) return query;
-  const kept = [...new URLSearchParams(query)].filter(([name]) => name !== 'rest_route');
-  return new URLSearchParams(kept).toString();
+  const remaining = [...new URLSearchParams(query)].filter(([name]) => name !== 'rest_route');
+  return new URLSearchParams(remaining).toString();
 }

@@ -31,7 +31,7 @@ describe('with a custom login address', () => {
   it('a WebSocket handshake does not reveal the hidden login', async () => {
     const gateway = await hiddenGate();
     const socket = rawSocket(gateway.port);
-    const answer = new Promise<string>((resolve) => {
+    const head = new Promise<string>((resolve) => {
       let text = '';
       socket.on('data', (data) => {
         text += String(data);
@@ -41,7 +41,7 @@ describe('with a custom login address', () => {
     socket.write(
       'GET /wp-login.php HTTP/1.1\r\nHost: example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     );
-    const response = await answer;
+    const response = await head;
     expect(response).toMatch(/^HTTP\/1\.1 404 /);
     expect(response).toContain('nothing at');
     expect(response).toContain('/wp-login.php');

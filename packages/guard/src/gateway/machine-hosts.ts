@@ -24,7 +24,7 @@ const MACHINE_ADDRESSES = AddressSet.from(['127.0.0.0/8', '0.0.0.0/8', '::/96', 
 
 /** Clients choose hosts, so the cache is bounded. */
 const KNOWN = new Map<string, HostMeaning>();
-const MOST_KNOWN = 1000;
+const MAX_KNOWN = 1000;
 const LONGEST = 300;
 
 /**
@@ -36,7 +36,7 @@ export function readHostMeaning(host: string): HostMeaning {
   const known = KNOWN.get(host);
   if (known !== undefined) return known;
   const meaning = findMeaning(toHostName(host));
-  if (host.length <= LONGEST) setBounded(KNOWN, host, meaning, MOST_KNOWN);
+  if (host.length <= LONGEST) setBounded(KNOWN, host, meaning, MAX_KNOWN);
   return meaning;
 }
 

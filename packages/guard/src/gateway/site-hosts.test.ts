@@ -19,30 +19,33 @@ const to = (origin: string): HostResponse => {
   return { kind: 'redirect', to: { scheme: protocol === 'https:' ? 'https' : 'http', host } };
 };
 
-/** Hosts of a site, https://example.com, on a web server whose responses are in `answers`, by origin. */
-function createHosts(answers: Readonly<Record<string, HostResponse>>, more: { readonly hold?: Promise<void> } = {}) {
+/** Hosts of a site, https://example.com, on a web server whose responses are in `responses`, by origin. */
+function createHosts(responses: Readonly<Record<string, HostResponse>>, more: { readonly hold?: Promise<void> } = {}) {
   const site = { id: 'site', hosts: ['*'], upstream: 'http://127.0.0.1:8081' } as unknown as SiteConfig;
   const facts = { homeUrl: 'https://example.com' } as SiteFacts;
   const probed: string[] = [];
-  const state = { now: 1_000_000, answers: { 'https://example.com': { kind: 'signed' } as HostResponse, ...answers } };
+  const state = {
+    now: 1_000_000,
+    responses: { 'https://example.com': { kind: 'signed' } as HostResponse, ...responses },
+  };
   let atOnce = 0;
-  let most = 0;
+  let maxRunning = 0;
   const hosts = createSiteHosts({
     clock: () => state.now,
     logger: recentLogger(),
     async probe(_site: SiteConfig, _facts: unknown, { scheme, host }: SiteOrigin) {
       probed.push(`${scheme}://${host}`);
-      most = Math.max(most, ++atOnce);
+      maxRunning = Math.max(maxRunning, ++atOnce);
       await more.hold;
       atOnce--;
-      return (state.answers as Record<string, HostResponse>)[`${scheme}://${host}`] ?? OTHER;
+      return (state.responses as Record<string, HostResponse>)[`${scheme}://${host}`] ?? OTHER;
     },
   });
   return {
     state,
     probed,
     find: (name: string) => hosts.find(site, name),
-    most: () => most,
+    maxRunning: () => maxRunning,
     check: (origin: string, client = '203.0.113.5'): Promise<HostStatus> => {
       const { protocol, host, hostname } = new URL(origin);
       const scheme = protocol === 'https:' ? 'https' : 'http';
@@ -73,7 +76,7 @@ describe('a host that is not known to belong to the site', () => {
     // The site itself need not be probed for each host.
     expect(await hosts.check('https://other.example')).toBe('foreign');
     expect(hosts.probed).toHaveLength(3);
-    hosts.state.answers['https://status.example' as never] = { kind: 'signed' } as never;
+    hosts.state.responses['https://status.example' as never] = { kind: 'signed' } as never;
     hosts.state.now += 61_000;
     expect(await hosts.check('https://status.example')).toBe('proved');
   });
@@ -84,7 +87,7 @@ describe('a host that is not known to belong to the site', () => {
     expect(hosts.find('mapped.example')).toBe('open');
     hosts.state.now += 6000;
     expect(hosts.find('mapped.example')).toBeNull();
-    hosts.state.answers['https://example.com'] = { kind: 'signed' };
+    hosts.state.responses['https://example.com'] = { kind: 'signed' };
     expect(await hosts.check('https://mapped.example')).toBe('foreign');
   });
 
@@ -93,9 +96,9 @@ describe('a host that is not known to belong to the site', () => {
     expect(await hosts.check('https://status.example')).toBe('busy');
     expect(await hosts.check('https://mapped.example')).toBe('busy');
     hosts.state.now += 3000;
-    hosts.state.answers['https://example.com'] = { kind: 'signed' };
+    hosts.state.responses['https://example.com'] = { kind: 'signed' };
     expect(await hosts.check('https://mapped.example')).toBe('busy');
-    hosts.state.answers['https://mapped.example' as never] = { kind: 'signed' } as never;
+    hosts.state.responses['https://mapped.example' as never] = { kind: 'signed' } as never;
     expect(await hosts.check('https://mapped.example')).toBe('proved');
     expect(await hosts.check('https://status.example')).toBe('foreign');
   });
@@ -112,9 +115,9 @@ describe('a host that is not known to belong to the site', () => {
     ],
     ['to its name without www', { 'http://www.old.example': to('https://old.example'), 'https://old.example': SIGNED }],
     ['in steps', { 'http://old.example': to('https://old.example'), 'https://old.example': to('https://example.com') }],
-  ])('is proved when it redirects %s', async (_what, answers: Readonly<Record<string, HostResponse>>) => {
-    const hosts = createHosts(answers);
-    expect(await hosts.check(Object.keys(answers)[0] as string)).toBe('proved');
+  ])('is proved when it redirects %s', async (_what, responses: Readonly<Record<string, HostResponse>>) => {
+    const hosts = createHosts(responses);
+    expect(await hosts.check(Object.keys(responses)[0] as string)).toBe('proved');
   });
 
   it.each([
@@ -129,8 +132,8 @@ describe('a host that is not known to belong to the site', () => {
     ],
   ])(
     'is foreign when it redirects %s, and redirects are followed only a few times',
-    async (_what, answers: Readonly<Record<string, HostResponse>>) => {
-      const hosts = createHosts(answers);
+    async (_what, responses: Readonly<Record<string, HostResponse>>) => {
+      const hosts = createHosts(responses);
       expect(await hosts.check('https://old.example')).toBe('foreign');
       expect(hosts.probed.length).toBeLessThan(8);
     },
@@ -174,7 +177,7 @@ describe('a client that invents hosts', () => {
     release();
     expect(await mapped).toBe('proved');
     const standings = await Promise.all(invented);
-    expect(hosts.most()).toBeLessThanOrEqual(3);
+    expect(hosts.maxRunning()).toBeLessThanOrEqual(3);
     expect(standings.filter((standing) => standing === 'busy').length).toBeGreaterThanOrEqual(18);
   });
 

@@ -155,9 +155,9 @@ describe('a list that another thread reads', () => {
         read.addText(first.join('\n'));
         read.addText(['nonsense', ...second, ''].join('\n'));
         const set = AddressSet.unpack(structuredClone(read.pack()));
-        const whole = AddressSet.from([...first, ...second]);
-        expect(set.size).toBe(whole.size);
-        for (const address of addresses) expect(set.has(address)).toBe(whole.has(address));
+        const combined = AddressSet.from([...first, ...second]);
+        expect(set.size).toBe(combined.size);
+        for (const address of addresses) expect(set.has(address)).toBe(combined.has(address));
       }),
     );
   });

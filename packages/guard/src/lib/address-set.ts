@@ -253,11 +253,11 @@ function grown(array: Uint32Array): Uint32Array<ArrayBuffer> {
 
 function sortedUnique(words: Uint32Array): Uint32Array {
   const sorted = words.length < RADIX_FROM ? words.sort() : radixSorted(words);
-  let kept = 0;
+  let length = 0;
   for (let i = 0; i < sorted.length; i++) {
-    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[kept++] = sorted[i] as number;
+    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[length++] = sorted[i] as number;
   }
-  return sorted.slice(0, kept);
+  return sorted.slice(0, length);
 }
 
 /** Length from which radix sort is faster than comparing: a million entries take a quarter of the time. */

@@ -27,8 +27,8 @@ function limiterUnderTest(options: Omit<LimiterOptions<Client>, 'grant' | 'refus
 describe('a limiter', () => {
   it('grants permits up to the limit of a key, and up to the total limit', () => {
     const { limiter } = limiterUnderTest({ permits: 3 });
-    const took = ['a', 'a', 'a', 'b', 'b'].map((key) => limiter.tryAcquire(key, 2));
-    expect(took).toEqual([true, true, false, true, false]);
+    const acquired = ['a', 'a', 'a', 'b', 'b'].map((key) => limiter.tryAcquire(key, 2));
+    expect(acquired).toEqual([true, true, false, true, false]);
     limiter.release('a');
     expect([limiter.tryAcquire('b', 2), limiter.tryAcquire('c', 2)]).toEqual([true, false]);
   });
@@ -71,8 +71,8 @@ describe('a limiter', () => {
 
   it('has bounded queues, for each key and in total', () => {
     const { enqueue, refused, limiter } = limiterUnderTest({ waiting: 3, waitingPerKey: 2 });
-    const taken = ['a', 'a', 'a', 'b', 'b'].map((key, i) => enqueue(`${i}`, { key }) !== null);
-    expect([taken, refused, limiter.waiting]).toEqual([[true, true, false, true, false], [], 3]);
+    const accepted = ['a', 'a', 'a', 'b', 'b'].map((key, i) => enqueue(`${i}`, { key }) !== null);
+    expect([accepted, refused, limiter.waiting]).toEqual([[true, true, false, true, false], [], 3]);
   });
 
   it('refuses the last waiters when a queue is shortened', () => {
@@ -130,8 +130,8 @@ describe('a limiter', () => {
 describe('a limiter for several addresses', () => {
   it('keeps the reserve for keys without permits', () => {
     const { limiter, granted, enqueue } = limiterUnderTest({ permits: 4, reserve: 2 });
-    const took = ['a', 'a', 'a', 'b', 'b', 'c', 'd'].map((key) => limiter.tryAcquire(key, 10));
-    expect(took).toEqual([true, true, false, true, false, true, false]);
+    const acquired = ['a', 'a', 'a', 'b', 'b', 'c', 'd'].map((key) => limiter.tryAcquire(key, 10));
+    expect(acquired).toEqual([true, true, false, true, false, true, false]);
     enqueue('a3');
     enqueue('d1', { key: 'd' });
     expect(limiter.withoutPermit).toBe(1);
@@ -163,8 +163,8 @@ describe('a limiter for several addresses', () => {
   it('refuses the last waiter of the largest share when its queue is full', () => {
     const { limiter, refused, enqueue } = limiterUnderTest({ waiting: 3, toGroup: (key) => key.slice(0, 1) });
     for (const key of ['a1', 'a1', 'a2']) enqueue(key, { key });
-    const taken = [enqueue('b1', { key: 'b1' }), enqueue('a2 again', { key: 'a2' }), enqueue('c1', { key: 'c1' })];
-    expect(taken.map((client) => client !== null)).toEqual([true, false, true]);
+    const enqueued = [enqueue('b1', { key: 'b1' }), enqueue('a2 again', { key: 'a2' }), enqueue('c1', { key: 'c1' })];
+    expect(enqueued.map((client) => client !== null)).toEqual([true, false, true]);
     expect(refused).toEqual(['a1', 'a2']);
     expect([limiter.waiting, limiter.waitingFor('a1'), limiter.size]).toEqual([3, 1, 3]);
   });
@@ -211,11 +211,11 @@ describe('a limiter with calls in any order', () => {
       fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
         const held = new Map<string, number>();
         let waiting: Client[] = [];
-        let answered: Client[] = [];
-        const answer = (client: Client): void => {
+        let settled: Client[] = [];
+        const settle = (client: Client): void => {
           expect(waiting).toContain(client);
           waiting = waiting.filter((other) => other !== client);
-          answered.push(client);
+          settled.push(client);
         };
         const hold = (key: string, by: number): void => void held.set(key, (held.get(key) ?? 0) + by);
         /**
@@ -238,15 +238,15 @@ describe('a limiter with calls in any order', () => {
           waitingPerKey: WAITING_PER_KEY,
           grant(client, key) {
             expect(client).toBe(next(withRoom(eligible)));
-            answer(client);
+            settle(client);
             hold(key, 1);
           },
-          refuse: answer,
+          refuse: settle,
         });
         const all = ['a', 'b', 'c', 'd'];
         for (const [now, { call, key, priority, wait }] of steps.entries()) {
           eligible = call === 'serveAll' ? all : [key];
-          answered = [];
+          settled = [];
           const isWaiting = waiting.some((client) => client.key === key);
           if (call === 'acquire') {
             const expected = !isWaiting && withRoom([key]).length === 1;
@@ -281,7 +281,7 @@ describe('a limiter with calls in any order', () => {
             expect(waiting.filter((client) => client.key === key).length).toBeLessThanOrEqual(1);
           } else {
             limiter.expire(now);
-            expect(answered.filter(({ deadline }) => deadline > now)).toEqual([]);
+            expect(settled.filter(({ deadline }) => deadline > now)).toEqual([]);
             expect(waiting.filter(({ deadline }) => deadline <= now)).toEqual([]);
           }
           for (const each of all) {

@@ -89,7 +89,7 @@ export function silentLogger(): Logger {
 
 /** An outage is over when nothing has failed for this time, milliseconds. */
 const QUIET_MS = 60_000;
-const MOST = 10_000;
+const OUTAGES_MAX = 10_000;
 
 /**
  * Logs one line per outage instead of one per failed call: while WordPress does not answer, thousands of calls fail for
@@ -111,7 +111,7 @@ export class OutageLog {
       return null;
     }
     this.#outages.delete(what);
-    setBounded(this.#outages, what, { last: now, left: 0 }, MOST);
+    setBounded(this.#outages, what, { last: now, left: 0 }, OUTAGES_MAX);
     return before?.left ?? 0;
   }
 }

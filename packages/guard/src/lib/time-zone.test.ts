@@ -41,8 +41,8 @@ it('a time is correct in any order of queries: alone, or together with times of 
   const near = fc.constantFrom(Date.UTC(2026, 2, 29, 1), Date.UTC(2026, 9, 25, 1), Date.UTC(2026, 9, 3, 15, 30));
   const lookup = fc.tuple(fc.constantFrom(...named), near, fc.integer({ min: -7200, max: 7200 }));
   fc.assert(
-    fc.property(fc.array(lookup, { maxLength: 8 }), (asks) => {
-      for (const [zone, ms, seconds] of asks) {
+    fc.property(fc.array(lookup, { maxLength: 8 }), (lookups) => {
+      for (const [zone, ms, seconds] of lookups) {
         const at = ms / 1000 + seconds;
         expect([zone, toLocalTimestamp(zone, at)]).toEqual([zone, formats.get(zone)?.format(at * 1000)]);
       }

@@ -29,10 +29,10 @@ async function scripted(talk: (socket: Socket, line: string) => void) {
 
 describe('mails by SMTP', () => {
   it('are sent with HTML and text, from the configured sender', async () => {
-    const { server, taken } = await mailServer();
+    const { server, received } = await mailServer();
     expect(await createSmtpMailer(server).send(site, mail)).toEqual({ kind: 'sent' });
-    expect(taken).toMatchObject([{ from: 'reports@example.com', to: ['anna@example.com'], user: null }]);
-    const message = taken[0]?.message ?? '';
+    expect(received).toMatchObject([{ from: 'reports@example.com', to: ['anna@example.com'], user: null }]);
+    const message = received[0]?.message ?? '';
     expect(message).toMatch(/^From: Reports <reports@example\.com>\r$/m);
     expect(message).toMatch(/^To: anna@example\.com\r$/m);
     expect(message).toMatch(/^Subject: =\?UTF-8\?/m);
@@ -41,7 +41,7 @@ describe('mails by SMTP', () => {
   });
 
   it('log in where the server requires it, and report a refused login', async () => {
-    const { server, taken } = await mailServer({
+    const { server, received } = await mailServer({
       authOptional: false,
       allowInsecureAuth: true,
       onAuth: ({ username, password }, _session, done) =>
@@ -50,7 +50,7 @@ describe('mails by SMTP', () => {
     const as = (password: string) =>
       createSmtpMailer({ ...server, login: { user: 'guard', password } }).send(site, mail);
     expect(await as('right')).toEqual({ kind: 'sent' });
-    expect(taken[0]?.user).toBe('guard');
+    expect(received[0]?.user).toBe('guard');
     const refused = await as('wrong');
     expect(refused).toMatchObject({
       kind: 'refused',

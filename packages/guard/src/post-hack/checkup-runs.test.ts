@@ -45,7 +45,7 @@ async function start(change: { dataDir?: string; now?: number } = {}) {
   };
   const runs = createCheckupRuns({
     store: sqlCheckupStore(db),
-    async look(_site, before, onCheck) {
+    async examine(_site, before, onCheck) {
       state.looks += 1;
       state.befores.push(before);
       onCheck();

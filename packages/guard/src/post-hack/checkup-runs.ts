@@ -28,7 +28,7 @@ export interface CheckupRunsOptions {
    * @param before administrators of the previous checkup
    * @param onCheck called when a check has ended
    */
-  readonly look: (site: SiteConfig, before: Findings['administrators'], onCheck: () => void) => Promise<Findings>;
+  readonly examine: (site: SiteConfig, before: Findings['administrators'], onCheck: () => void) => Promise<Findings>;
   /** The sites, read at each round. */
   readonly sites: Iterable<SiteConfig>;
   readonly timeZone: (site: SiteId) => string;
@@ -90,7 +90,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     const known = running.get(site.id);
     if (known !== undefined) return known.ended;
     const state = { done: 0 };
-    const ended = look(site, slot, state)
+    const ended = examineSite(site, slot, state)
       .then(
         () => failed.delete(site.id),
         (error: unknown) => {
@@ -103,10 +103,10 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     return ended;
   }
 
-  async function look(site: SiteConfig, slot: number | null, state: { done: number }): Promise<void> {
+  async function examineSite(site: SiteConfig, slot: number | null, state: { done: number }): Promise<void> {
     const before = await store.latest(site.id);
     const at = clock();
-    const found = await deps.look(site, before?.administrators ?? null, () => {
+    const found = await deps.examine(site, before?.administrators ?? null, () => {
       state.done += 1;
     });
     // When administrators could not be listed, those of the previous checkup are kept.
@@ -129,7 +129,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     before: StoredCheckup | null,
     weekly: boolean,
   ): Promise<void> {
-    const known = new Set([...(before?.findings ?? []), ...(await store.kept(site))].map(({ key }) => key));
+    const known = new Set([...(before?.findings ?? []), ...(await store.listMarks(site))].map(({ key }) => key));
     const fresh = findings.filter(({ key }) => !known.has(key));
     const ranBefore = (check: CheckName) => before?.checks.find((outcome) => outcome.check === check)?.ran !== 0;
     const isIncomplete = weekly && checks.some(({ check, ran }) => ran === 0 && ranBefore(check));
@@ -192,7 +192,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
       const [latest, { list, more }, marks] = await Promise.all([
         store.latest(site),
         store.earlier(site, all ? EARLIER_MAX : EARLIER_SHOWN),
-        store.kept(site),
+        store.listMarks(site),
       ]);
       const run = running.get(site);
       const byKey = new Map(marks.map((mark) => [mark.key, mark]));
@@ -221,7 +221,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
       return { day: (Math.floor(minute / (24 * 60)) + 1) % 7, time };
     },
     async countFindings(site) {
-      const [latest, marks] = await Promise.all([store.latest(site), store.kept(site)]);
+      const [latest, marks] = await Promise.all([store.latest(site), store.listMarks(site)]);
       const known = new Set(marks.map(({ key }) => key));
       return latest?.findings.filter(({ key }) => !known.has(key)).length ?? 0;
     },
@@ -232,7 +232,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
           message: 'The latest checkup does not have this finding. Load the page again.',
         });
       }
-      await store.setKept(site, finding, keep, { actor, at: clock() });
+      await store.setMark(site, finding, keep, { actor, at: clock() });
     },
     start: later,
     round,

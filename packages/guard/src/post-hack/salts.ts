@@ -87,8 +87,8 @@ async function readTwice(
   written: Exclude<NewSalts, { change: 'kept' }>,
 ): Promise<SaltsOutcome> {
   try {
-    const answers = await Promise.all([commands.salts(site, written.mark), commands.salts(site, written.mark)]);
-    const outcomes = answers.map((now) => judgeSalts(written, now));
+    const responses = await Promise.all([commands.salts(site, written.mark), commands.salts(site, written.mark)]);
+    const outcomes = responses.map((now) => judgeSalts(written, now));
     return outcomes.find(({ kind }) => kind !== 'replaced') ?? { kind: 'replaced' };
   } catch {
     return { kind: 'unknown' };

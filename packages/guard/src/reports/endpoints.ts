@@ -28,12 +28,12 @@ export function reportEndpoints(
   return {
     async weeklyReport(_input, { site }) {
       const { log } = await readSiteSettings(change.settings, site.id);
-      return { data: answer(toRecipients(log, maxEmails)), message: '' };
+      return { data: toResponse(toRecipients(log, maxEmails)), message: '' };
     },
     async 'update:notification_emails'({ entries: emails }, { site, actor }) {
       const deps = { change, sends, timeZone, maxEmails, clock };
       const { recipients, reportsCome } = await setRecipients(deps, { site, actor, emails });
-      return { data: answer(recipients), message: savedText(recipients, reportsCome) };
+      return { data: toResponse(recipients), message: savedText(recipients, reportsCome) };
     },
     async previewWeeklyReport(_input, { site }) {
       return { data: await soFar(site), message: '' };
@@ -52,6 +52,6 @@ function savedText({ entries }: ReportRecipients, reportsCome: boolean): string 
     : 'The list is saved. Reports come once the log is on and kept for 8 days or more.';
 }
 
-function answer({ entries, max_emails }: ReportRecipients) {
+function toResponse({ entries, max_emails }: ReportRecipients) {
   return { entries: entries.map((entry) => ({ ...entry })), max_emails };
 }

@@ -41,7 +41,7 @@ export function normalEmail(text: string): string | null {
  * Parses a new list of recipients, all or nothing. Duplicates are removed.
  * @throws ApiError invalid_input with a text for each invalid row, under its position from 0
  */
-export function readRecipients(entries: readonly string[], most: number): string[] {
+export function readRecipients(entries: readonly string[], max: number): string[] {
   const fields: Record<string, ServerText> = {};
   const list: string[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -50,8 +50,8 @@ export function readRecipients(entries: readonly string[], most: number): string
     else if (email === null) fields[index] = messages.invalidEmail;
     else if (!list.includes(email)) list.push(email);
   }
-  if (list.length > most && Object.keys(fields).length === 0) {
-    fields.entries = serverMessage('too_many_recipients', { count: most });
+  if (list.length > max && Object.keys(fields).length === 0) {
+    fields.entries = serverMessage('too_many_recipients', { count: max });
   }
   if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });
   return list;

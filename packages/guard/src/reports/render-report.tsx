@@ -103,11 +103,11 @@ export function List({ list, end }: { readonly list: ReportList; readonly end: '
           ...(index === 0 ? {} : { borderTop: `1px solid ${colours.hair}` }),
           ...{ paddingTop: 10, paddingBottom: 10 },
         };
-        const words = list.mono ? styles.mono : { ...styles.small, color: colours.ink };
+        const textStyle = list.mono ? styles.mono : { ...styles.small, color: colours.ink };
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows of one mail; two cut names may be the same
           <Row key={index}>
-            <td className="ink edge" style={{ ...words, ...cell, ...gap, wordBreak: 'break-word' }}>
+            <td className="ink edge" style={{ ...textStyle, ...cell, ...gap, wordBreak: 'break-word' }}>
               <MaybeLink href={link} className="ink">
                 {list.mono ? <span dir="ltr">{name}</span> : name}
               </MaybeLink>

@@ -86,7 +86,7 @@ export const reportSendMigrations: Migrations = {
 /** Sending a mail takes at most a minute; one that was begun longer ago will never be completed. */
 const INTERRUPTED_MS = 10 * 60_000;
 /** Rows that are further away from the current week are deleted. */
-const KEPT_MS = 90 * 24 * 3600_000;
+const RETENTION_MS = 90 * 24 * 3600_000;
 
 /** Records sent reports in an SQL table. */
 export function createReportStore(database: Database): ReportStore {
@@ -212,7 +212,7 @@ async function forgetFarAway(db: Kysely<ReportSendTables>, site: SiteId, slot: n
   await db
     .deleteFrom('report_sends')
     .where('site', '=', site)
-    .where((row) => row.or([row('slot', '<', slot - KEPT_MS), row('slot', '>', slot + KEPT_MS)]))
+    .where((row) => row.or([row('slot', '<', slot - RETENTION_MS), row('slot', '>', slot + RETENTION_MS)]))
     .execute();
 }
 

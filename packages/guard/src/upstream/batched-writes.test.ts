@@ -55,8 +55,8 @@ it('a corked socket that is destroyed before the end of the turn affects no othe
 });
 
 /** What a client receives, in the chunks in which it arrives. */
-async function received(answer: (response: ServerResponse) => void): Promise<string[]> {
-  const server = createHttpServer((_request, response) => answer(response)).listen(0, '127.0.0.1');
+async function received(respond: (response: ServerResponse) => void): Promise<string[]> {
+  const server = createHttpServer((_request, response) => respond(response)).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   const client = connect((server.address() as { port: number }).port, '127.0.0.1');

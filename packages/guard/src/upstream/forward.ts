@@ -66,13 +66,13 @@ class Exchange implements UpstreamHandler, PendingWrite {
   #over = false;
   #bodyStarted = false;
   #clientIsSlow = false;
-  #sentWhole = false;
+  #requestSent = false;
   /**
    * The request was sent completely on a kept connection, and is sent again. The web server may have read the first
    * copy.
    */
   #isRepeated = false;
-  #isClientGone = false;
+  #isClientClosed = false;
   #headSeen = false;
   /** Chunks of the body of a response that is held back; null when none is. */
   #held: { readonly piece: Buffer; readonly last: boolean }[] | null = null;
@@ -133,12 +133,12 @@ class Exchange implements UpstreamHandler, PendingWrite {
       expectsBody: body !== 'none',
       timeoutMs: this.f.timeoutMs,
     });
-    this.#sentWhole = body === 'none';
+    this.#requestSent = body === 'none';
     if (body === 'none') return;
     if (this.f.expectsContinue) this.f.response.writeContinue();
     sendBody(request, connection, body, {
       onSent: () => {
-        this.#sentWhole = true;
+        this.#requestSent = true;
         this.#releaseUpload();
       },
       onTooShort: (cause) => this.#fail(cause),
@@ -172,7 +172,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     if (signal !== undefined && this.#connection !== null) this.f.pool.recordResponse(this.#connection);
     this.#headSeen = true;
     const ready = this.f.handler.onLoginReport(login, head.status, headers);
-    if (this.#isClientGone) {
+    if (this.#isClientClosed) {
       this.#over = true;
       this.#connection?.destroy();
       this.f.onResponse(CLIENT_CLOSED_REQUEST);
@@ -261,7 +261,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     if (this.#over) return;
     if (kind === 'closed' && this.#mayResend()) {
       this.#connection = null;
-      this.#sentWhole = false;
+      this.#requestSent = false;
       this.#isRepeated = true;
       this.#waiting.reuse = 'fresh';
       this.f.pool.acquire(this.#waiting);
@@ -275,7 +275,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     this.#releaseUpload();
     this.f.request.resume();
     const ready = this.#headSeen ? null : this.f.handler.onNoResponse(this.#sent(kind));
-    if (this.#isClientGone) {
+    if (this.#isClientClosed) {
       this.f.onResponse(CLIENT_CLOSED_REQUEST);
       return;
     }
@@ -291,7 +291,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
    * checks. A client can't cause that.
    */
   #mayResend(): boolean {
-    return this.#connection?.isStale === true && !this.#isClientGone && this.#mayRepeat();
+    return this.#connection?.isStale === true && !this.#isClientClosed && this.#mayRepeat();
   }
 
   /**
@@ -353,8 +353,8 @@ class Exchange implements UpstreamHandler, PendingWrite {
     this.#stall?.stop();
     this.#releaseUpload();
     if (this.#over) return;
-    if (this.f.handler.outlivesClient && this.#sentWhole && !this.#headSeen) {
-      this.#isClientGone = true;
+    if (this.f.handler.outlivesClient && this.#requestSent && !this.#headSeen) {
+      this.#isClientClosed = true;
       if (this.#connection !== null) this.f.pool.recordLeft(this.#connection);
       return;
     }
@@ -364,7 +364,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
       this.f.onResponse(CLIENT_CLOSED_REQUEST);
     } else if (this.#held !== null) this.f.onResponse(CLIENT_CLOSED_REQUEST);
     if (this.#connection === null) this.f.pool.cancel(this.#waiting);
-    else if (this.#sentWhole && !this.#headSeen) this.f.pool.abandon(this.#connection);
+    else if (this.#requestSent && !this.#headSeen) this.f.pool.abandon(this.#connection);
     else this.#connection.destroy();
   }
 
@@ -372,7 +372,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     // A request that may be repeated has no body, so its first copy was sent completely.
     if (this.#isRepeated) return 'whole';
     if (this.#connection === null || failure === 'connect') return 'nothing';
-    return this.#sentWhole ? 'whole' : 'part';
+    return this.#requestSent ? 'whole' : 'part';
   }
 }
 

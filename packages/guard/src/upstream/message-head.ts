@@ -125,7 +125,7 @@ export function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<st
     if (name.length !== 10 || name.toLowerCase() !== 'connection') continue;
     for (const option of (rawHeaders[i + 1] as string).toLowerCase().split(',')) {
       const token = option.trim();
-      if (token === '' || token === 'keep-alive' || token === 'close' || KEPT.has(token)) continue;
+      if (token === '' || token === 'keep-alive' || token === 'close' || NEVER_OPTIONS.has(token)) continue;
       options ??= new Set();
       options.add(token);
     }
@@ -133,7 +133,7 @@ export function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<st
   return options;
 }
 
-const KEPT = new Set([
+const NEVER_OPTIONS = new Set([
   'host',
   'content-length',
   'content-type',

@@ -3,7 +3,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 import type { SmtpServer } from '../../src/config/config.js';
 
-interface TakenMail {
+interface ReceivedMail {
   readonly from: string | false;
   readonly to: readonly string[];
   readonly user: unknown;
@@ -12,7 +12,7 @@ interface TakenMail {
 
 /** A real mail server on this machine, closed after the test. */
 export async function mailServer(options: SMTPServerOptions = {}) {
-  const taken: TakenMail[] = [];
+  const received: ReceivedMail[] = [];
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     authOptional: true,
@@ -21,7 +21,7 @@ export async function mailServer(options: SMTPServerOptions = {}) {
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const { mailFrom, rcptTo } = session.envelope;
-        taken.push({
+        received.push({
           from: mailFrom ? mailFrom.address : false,
           to: rcptTo.map(({ address }) => address),
           user: session.user ?? null,
@@ -35,7 +35,7 @@ export async function mailServer(options: SMTPServerOptions = {}) {
   server.on('error', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return { taken, server: smtpAt((server.server.address() as AddressInfo).port) };
+  return { received, server: smtpAt((server.server.address() as AddressInfo).port) };
 }
 
 /** The configuration of a mail server on this machine. */
