@@ -32,7 +32,7 @@ describe('the filters of a request', () => {
     ['filters without a choice', [{ wp_name: 'type', children: [{ id: 'type', value: null, selectedValue: null }] }]],
     ['empty texts', [{ wp_name: 'date', children: [{ id: 'from', value: '' }] }]],
     ['filters without fields', [{ wp_name: 'type' }, { wp_name: 'code', children: null }]],
-    ['filters that nobody knows', [{ wp_name: 'mood', children: [{ value: 'fine' }] }]],
+    ['unknown filters', [{ wp_name: 'mood', children: [{ value: 'fine' }] }]],
   ])('are empty when they are %s', (_name, sent) => {
     const nothing = { from: null, to: null, addresses: null, search: null };
     expect(visits(sent).filter).toEqual({ ...nothing, type: null, code: null, preset: null, goal: null });

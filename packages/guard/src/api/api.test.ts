@@ -60,11 +60,11 @@ describe('an API request', () => {
     ['a number that is not 0 or 1', '{"disable_feed":2}', { disable_feed: 'Use 0 or 1.' }],
     ['nothing', null, { disable_feed: 'Use 0 or 1.' }],
     ['null', '{"disable_feed":null}', { disable_feed: 'Use 0 or 1.' }],
-    ['a list in place of the value', '{"disable_feed":[1]}', { disable_feed: 'Use 0 or 1.' }],
+    ['a list instead of the value', '{"disable_feed":[1]}', { disable_feed: 'Use 0 or 1.' }],
     ['a value hidden in __proto__', '{"__proto__":{"disable_feed":1}}', { disable_feed: 'Use 0 or 1.' }],
     ['a list', '[1]', { body: 'Send a JSON object.' }],
     ['a text', '"1"', { body: 'Send a JSON object.' }],
-    ['null as the whole body', 'null', { body: 'Send a JSON object.' }],
+    ['null as the body', 'null', { body: 'Send a JSON object.' }],
   ])('is refused with the field named for %s, and nothing is stored', async (_name, body, fields) => {
     const { call, stored } = await start();
     const response = await call('/disable-feeds', { body });
@@ -143,7 +143,7 @@ describe('API requests', () => {
     ['another site, by Origin', { origin: 'https://evil.example' }, 'cross_site'],
     ['a page without an origin', { origin: 'null' }, 'cross_site'],
     ['another site, by Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }, 'cross_site'],
-    ['a neighbour site', { 'sec-fetch-site': 'same-site' }, 'cross_site'],
+    ['a sibling site', { 'sec-fetch-site': 'same-site' }, 'cross_site'],
   ])('are refused for %s with 403, and nothing is stored', async (_who, headers, code) => {
     const { call, stored } = await start();
     const response = await call('/disable-feeds', { body: on, headers });
@@ -165,9 +165,9 @@ describe('API requests', () => {
   });
 
   it.each([
-    ['has logged out', null, 'rest_cookie_invalid_nonce'],
+    ['logged out', null, 'rest_cookie_invalid_nonce'],
     [
-      'is no administrator any more',
+      'lost the administrator role',
       { nonce: 'owner-nonce', can_manage: false, id: 1, login: 'owner' },
       'rest_forbidden',
     ],

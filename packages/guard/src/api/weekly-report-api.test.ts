@@ -37,9 +37,9 @@ describe('the endpoints of the tab Weekly Reports', () => {
   it.each([
     ['a list of addresses', { entries: ['Anna@Example.com', 'ben@example.com'] }],
     ['a list of objects', { entries: [{ email: 'anna@example.com' }, { email: 'BEN@example.com ' }] }],
-    ['an object with numbers as names', { entries: { 0: { email: 'anna@example.com' }, 1: 'ben@example.com' } }],
-    ['a bare list', ['anna@example.com', 'ben@example.com']],
-    ['a list that names one twice', ['anna@example.com', 'ben@example.com', 'ANNA@example.com']],
+    ['an object with numeric keys', { entries: { 0: { email: 'anna@example.com' }, 1: 'ben@example.com' } }],
+    ['a bare array', ['anna@example.com', 'ben@example.com']],
+    ['a list with a duplicate', ['anna@example.com', 'ben@example.com', 'ANNA@example.com']],
   ])('accept %s as the whole new list', async (_words, body) => {
     const { call } = await activitySite();
     const first = await call<List>('/notification-emails', ['other@example.com', 'anna@example.com']);

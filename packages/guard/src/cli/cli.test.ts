@@ -337,8 +337,8 @@ describe('serve', () => {
 describe('status', () => {
   it.each([
     ['the connector is missing', { mode: 'gone' as const }, 'missing'],
-    ['the connector has another secret', { secret: 'b2'.repeat(32) }, 'other_secret'],
-    ['the connector has another version', { version: '0.0.9' }, 'version_differs'],
+    ['the connector has a different secret', { secret: 'b2'.repeat(32) }, 'other_secret'],
+    ['the connector has a different version', { version: '0.0.9' }, 'version_differs'],
     ['WordPress is down', { mode: 'broken' as const }, 'unknown'],
   ])('reports that %s, with exit code 1', async (_what, fault, state) => {
     const { dataDir, connector } = await attached();

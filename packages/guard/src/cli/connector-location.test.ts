@@ -163,7 +163,7 @@ describe.skipIf(!hasPhp)('the folder from which WordPress loads must-use plugins
 
   it.each([
     [
-      'prints pages of text and the form of an answer',
+      'prints much text and what looks like the result',
       `echo str_repeat( "<p>\\n", 9000 ), "\\n", str_repeat( 'a', 32 ), ' eA== eA== eA== eA== ', str_repeat( 'a', 32 ), "\\n"; ob_start( 'strrev' );`,
     ],
     ['reads from standard input', `if ( '' !== (string) stream_get_contents( STDIN ) ) { exit; }`],
@@ -177,9 +177,9 @@ describe.skipIf(!hasPhp)('the folder from which WordPress loads must-use plugins
   it.each([
     ['ends before WordPress’s settings', 'exit;'],
     ['fails', 'missing_function();'],
-    ['is no PHP', '('],
+    ['is not PHP', '('],
     ['ends the process', 'posix_kill( getmypid(), 9 );'],
-    ['prints without end', 'while ( true ) { echo str_repeat( "x", 65536 ); }'],
+    ['prints endlessly', 'while ( true ) { echo str_repeat( "x", 65536 ); }'],
   ])('is unknown where the configuration %s, which is no error', async (_what, code) => {
     const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
     at.configure(code);
@@ -423,8 +423,8 @@ describe.skipIf(!canPlayUsers || !hasPhp)(
     });
 
     it.each([
-      ['that belongs to somebody else', VICTIM],
-      ['that is root’s', 0],
+      ['that belongs to another user', VICTIM],
+      ['that belongs to root', 0],
     ])('installs nothing in a folder %s, which the site’s code names', async (_what, uid) => {
       const { own, attach, theirs, ofRoot, victim, dataDir } = await owned();
       const target = uid === 0 ? ofRoot : theirs;

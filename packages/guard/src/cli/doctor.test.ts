@@ -263,9 +263,9 @@ describe('doctor and the connector', () => {
       (connector: FakeConnector) => Object.assign(connector, { mode: 'gone' }),
       /connector plugin is missing/,
     ],
-    ['has another key', (connector: FakeConnector) => Object.assign(connector, { secret: 'ab'.repeat(32) }), /key/],
+    ['has a different key', (connector: FakeConnector) => Object.assign(connector, { secret: 'ab'.repeat(32) }), /key/],
     [
-      'is of another version',
+      'has a different version',
       (connector: FakeConnector) => Object.assign(connector, { version: '0.0.9' }),
       /has version 0\.0\.9, guard/,
     ],
@@ -400,8 +400,8 @@ describe('doctor and TLS', () => {
   });
 
   it.each([
-    ['nobody has signed', 'https://example.com', false, 'it is self-signed.'],
-    ['is another name’s', 'https://example.org', true, 'it belongs to other names.'],
+    ['is not signed by a known authority', 'https://example.com', false, 'it is self-signed.'],
+    ['is for another name', 'https://example.org', true, 'it belongs to other names.'],
   ])('reports that the certificate %s', async (_which, home, isKnown, fault) => {
     const { examine, connect } = await site({ home });
     const { ca, ...unknown } = connect;
@@ -462,13 +462,13 @@ describe('doctor and the files', () => {
       /^More users may read secret\.php|^More users may read .*secret\.php/,
     ],
     [
-      'everybody may change the loader',
+      'any user may change the loader',
       (at: Site) => chmod(join(at.plugins, 'security-optimizer.php'), 0o666),
       /^Every user may change/,
     ],
     ['the loader is missing', (at: Site) => rm(join(at.plugins, 'security-optimizer.php')), /the loader .* is missing/],
     [
-      'the key file holds another key',
+      'the key file contains a different key',
       (at: Site) => writeFile(join(at.plugins, 'security-optimizer', 'secret.php'), '<?php'),
       /does not hold the site’s key/,
     ],

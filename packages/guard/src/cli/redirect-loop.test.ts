@@ -21,12 +21,12 @@ describe('the first page of a site', () => {
   it.each<[string, string, (upstream: string) => string]>([
     ['its address', HOME, () => 'https://a.example/'],
     ['its address without a slash', HOME, () => 'https://a.example'],
-    ['its address in capitals', HOME, () => 'HTTPS://A.EXAMPLE:443/'],
+    ['its address in upper case', HOME, () => 'HTTPS://A.EXAMPLE:443/'],
     ['the same path', HOME, () => '/'],
     ['the same host', HOME, () => '//a.example/'],
     ['the web server’s own address, which guard rewrites', HOME, (upstream) => `${upstream}/`],
-    ['its address in a folder', `${HOME}/blog`, () => `${HOME}/blog/`],
-    ['its address by http', 'http://a.example:8080', () => 'http://a.example:8080/#top'],
+    ['its address with a folder', `${HOME}/blog`, () => `${HOME}/blog/`],
+    ['its address over HTTP', 'http://a.example:8080', () => 'http://a.example:8080/#top'],
   ])('is a loop when the web server redirects to %s', async (_what, home, location) => {
     for (const status of [301, 302, 307]) {
       const { upstream, seen } = await leadingTo(location, status);

@@ -399,7 +399,7 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
       'belongs to user',
     ],
     [
-      'for which guard’s user has made up a release',
+      'with a release that guard’s user invented',
       ({ edit, current, victim, theirs }) => {
         edit('guard.json', (text) => text.replaceAll(current, victim));
         edit('sites/site.releases', () => JSON.stringify([{ wordpressDir: victim, muPluginsDir: theirs, files: [] }]));
@@ -407,7 +407,7 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
       'no release of its owner has the key',
     ],
     [
-      'for which guard’s user has laid out a release of their own',
+      'with a release that guard’s user created',
       ({ root, edit, current, victim, dataDir }) => {
         const own = makeWordPress(join(root, 'own'), GUARD);
         const plugins = join(own, 'wp-content', 'mu-plugins');
@@ -421,7 +421,7 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
       `belongs to user ${VICTIM}, and the releases that have the key of this site to user ${GUARD}`,
     ],
     [
-      'with a key that is no key',
+      'with an invalid key',
       ({ edit, current, victim, theirs }) => {
         edit('guard.json', (text) => text.replaceAll(current, victim));
         edit('sites/site.releases', () => JSON.stringify([{ wordpressDir: victim, muPluginsDir: theirs, files: [] }]));

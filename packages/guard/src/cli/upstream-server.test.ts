@@ -195,8 +195,8 @@ describe('a page cache that answers before the connector', () => {
 
   it.each([
     ['for every visitor', () => true],
-    ['for https alone', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === 'https'],
-    ['for http alone', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === undefined],
+    ['for HTTPS only', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === 'https'],
+    ['for HTTP only', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === undefined],
   ])('is found where it has the page %s, with the remedy', async (_, isCached) => {
     const connector = await fakeConnector();
     const address = await listenAlsoAt(PUBLIC, connector);

@@ -106,7 +106,7 @@ describe('a host that is not known to belong to the site', () => {
   it.each([
     ['to the site', { 'https://old.example': to('https://example.com') }],
     [
-      'to https',
+      'to HTTPS',
       { 'http://old.example': to('https://old.example'), 'https://old.example': { kind: 'signed' } as const },
     ],
     [
@@ -114,7 +114,10 @@ describe('a host that is not known to belong to the site', () => {
       { 'https://old.example': to('https://www.old.example'), 'https://www.old.example': SIGNED },
     ],
     ['to its name without www', { 'http://www.old.example': to('https://old.example'), 'https://old.example': SIGNED }],
-    ['in steps', { 'http://old.example': to('https://old.example'), 'https://old.example': to('https://example.com') }],
+    [
+      'in several steps',
+      { 'http://old.example': to('https://old.example'), 'https://old.example': to('https://example.com') },
+    ],
   ])('is proved when it redirects %s', async (_what, responses: Readonly<Record<string, HostResponse>>) => {
     const hosts = createHosts(responses);
     expect(await hosts.check(Object.keys(responses)[0] as string)).toBe('proved');
@@ -123,11 +126,11 @@ describe('a host that is not known to belong to the site', () => {
   it.each([
     ['elsewhere', { 'https://old.example': to('https://elsewhere.example') }],
     [
-      'to what would be the site’s',
+      'to a host that would belong to the site',
       { 'https://old.example': to('https://login.internal'), 'https://login.internal': SIGNED },
     ],
     [
-      'in a circle',
+      'in a loop',
       { 'https://old.example': to('https://new.example'), 'https://new.example': to('https://old.example') },
     ],
   ])(

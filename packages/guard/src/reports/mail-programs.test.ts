@@ -101,7 +101,7 @@ describe('the HTML of a report', () => {
 
 it.each([
   ['an ordinary week', reportFacts],
-  ['a week in which everything is long', longestFacts],
+  ['a week with long values everywhere', longestFacts],
 ])('text and HTML have the same content for %s', (_name, facts) => {
   const report = buildReport(facts, reportSite);
   const said = new Set(
