@@ -83,7 +83,7 @@ export function activityEndpoints(
     ...{ services, store: blocked, sync: blocklist, log: store, protectedAddresses },
     onTimed: log.blockEnds.planned,
   };
-  const seen = async <Row extends { readonly ip: string; readonly hostname: string }>(
+  const requestHostnames = async <Row extends { readonly ip: string; readonly hostname: string }>(
     site: SiteConfig,
     page: Promise<ListPage<Row>>,
   ) => {
@@ -112,9 +112,9 @@ export function activityEndpoints(
     },
     handlers: {
       activityUnknown: (input, context) =>
-        seen(context.site, listVisits({ ...lists, visitors }, toListQuery(input, context))),
+        requestHostnames(context.site, listVisits({ ...lists, visitors }, toListQuery(input, context))),
       registeredActivity: (input, context) =>
-        seen(context.site, listEvents({ ...lists, users, visitors }, toListQuery(input, context))),
+        requestHostnames(context.site, listEvents({ ...lists, users, visitors }, toListQuery(input, context))),
       async blockedUsers(input, context) {
         const sources = { blocked, visitors: store, locks: login.lockedAddresses, ...lists };
         return { data: await listBlocked(sources, toListQuery(input, context)), message: '' };

@@ -136,8 +136,8 @@ describe('a webhook', () => {
     // The check that docs/developer/alerts.md describes for receivers.
     const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
     const expected = createHmac('sha256', Buffer.alloc(32, 7)).update(signed).digest();
-    const given = Buffer.from(String(headers['webhook-signature']).replace('v1,', ''), 'base64');
-    expect(timingSafeEqual(expected, given)).toBe(true);
+    const signature = Buffer.from(String(headers['webhook-signature']).replace('v1,', ''), 'base64');
+    expect(timingSafeEqual(expected, signature)).toBe(true);
     expect(Number(headers['webhook-timestamp'])).toBe(NOW / 1000);
   });
 

@@ -36,8 +36,8 @@ describe('two sites behind one guard', () => {
       const method = body === undefined ? 'GET' : 'POST';
       const sent = request(url + path, { method, headers: { host, ...headers } }, (response) => {
         let text = '';
-        response.setEncoding('utf8').on('data', (piece: string) => {
-          text += piece;
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
         });
         response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
       });

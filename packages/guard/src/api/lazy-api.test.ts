@@ -25,16 +25,16 @@ const createRespondingApi = (): Api => ({
 });
 
 it('the API is created once, for all requests that wait for it', async () => {
-  let made = 0;
+  let count = 0;
   const { api, send } = await serve(async () => {
-    made++;
+    count++;
     await new Promise((resolve) => setTimeout(resolve, 20));
     return createRespondingApi();
   });
   const responses = await Promise.all([send(), send()]);
   expect(await Promise.all(responses.map((response) => response.text()))).toEqual(['answered', 'answered']);
   expect(await (await send()).text()).toBe('answered');
-  expect(made).toBe(1);
+  expect(count).toBe(1);
   await api.close();
 });
 

@@ -131,11 +131,11 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
   const hadConfig = await hasConfig(dataDir);
   return updateConfig(dataDir, async (config, write) => {
     const placed = await locateSites(dataDir, config);
-    const there = findThere(placed, options, { named, wordpressDir });
-    if (there !== undefined && options.site !== undefined && options.site !== there.id) {
-      throw new CommandError(`${named} is attached as site ${there.id}. Detach that one first.`);
+    const present = findPresent(placed, options, { named, wordpressDir });
+    if (present !== undefined && options.site !== undefined && options.site !== present.id) {
+      throw new CommandError(`${named} is attached as site ${present.id}. Detach that one first.`);
     }
-    const known = there ?? findMoved(config, options, named);
+    const known = present ?? findMoved(config, options, named);
     const databases = { dataDir, url: getDatabaseUrl(config) };
     const retained = known ?? (await findRetainedData(databases, options.site));
     const hosts = options.hosts ?? retained?.hosts ?? ['*'];
@@ -143,7 +143,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     if (upstream === undefined) throw new UsageError('The option --upstream is missing.');
     // The stored folder stays as the operator wrote it. A folder that is named now is relative to the working directory.
     // A site that has moved to another folder has its must-use plugins elsewhere, too, so its stored folder is not used.
-    const muPluginsDir = options.muPluginsDir === undefined ? there?.muPluginsDir : resolve(options.muPluginsDir);
+    const muPluginsDir = options.muPluginsDir === undefined ? present?.muPluginsDir : resolve(options.muPluginsDir);
     // What WordPress reports is used only when nobody has named the folder.
     const isLocationReported = muPluginsDir === undefined && reported !== null && !reported.isUsual;
     const reportedDir = isLocationReported ? toNamedPath(reported.muPluginsDir, { named, wordpressDir }) : undefined;
@@ -177,7 +177,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
         known?.id ?? options.site ?? (await newSiteId(hosts.find((host) => host !== '*') ?? 'site', config, databases)),
       hosts: [...hosts],
       upstream,
-      wordpressDir: there === undefined ? named : toStoredPath(dataDir, there, { named, wordpressDir }),
+      wordpressDir: present === undefined ? named : toStoredPath(dataDir, present, { named, wordpressDir }),
       ...((muPluginsDir ?? reportedDir) !== undefined && { muPluginsDir: muPluginsDir ?? reportedDir }),
       ...(shared !== null && { sharedConnector: shared }),
       ...(isExternal && { externalKey: true }),
@@ -201,7 +201,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       const secret = await siteSecret(dataDir, site.id);
       await write(written);
       const content = { secret, requireGuard: site.requireGuard };
-      if (there !== undefined && isLocationReported) await enterUsualLocation(dataDir, there.id, release, record);
+      if (present !== undefined && isLocationReported) await enterUsualLocation(dataDir, present.id, release, record);
       isNewRelease = !(await readReleases(dataDir, site.id)).some((each) => isSameRelease(each, release));
       await enterRelease(dataDir, site.id, release, record);
       ({ sharedKey } = await installConnector(folders, sources, content, record, { shared, ...taskOptions, key }));
@@ -267,10 +267,10 @@ async function queryWordPress(
   folder: NamedFolder,
 ): Promise<ReportedMuPlugins | null> {
   const config = await readConfig(dataDir);
-  const there = findThere(await locateSites(dataDir, config), options, folder);
+  const present = findPresent(await locateSites(dataDir, config), options, folder);
   const { wordpressDir } = folder;
-  const page = toPage({ hosts: options.hosts ?? there?.hosts ?? [], home: options.home ?? there?.home ?? '' });
-  const proof = there === undefined ? undefined : await toProof(dataDir, there.id, { wordpressDir });
+  const page = toPage({ hosts: options.hosts ?? present?.hosts ?? [], home: options.home ?? present?.home ?? '' });
+  const proof = present === undefined ? undefined : await toProof(dataDir, present.id, { wordpressDir });
   return readMuPluginsFolder({ wordpressDir }, page, proof);
 }
 
@@ -296,8 +296,8 @@ async function findToMove(
   placed: readonly LocatedSite[],
 ): Promise<readonly SiteId[]> {
   const found: SiteId[] = [];
-  for (const { site, muPluginsDir: theirs } of placed) {
-    if (site.id === id || theirs !== muPluginsDir) continue;
+  for (const { site, muPluginsDir: otherDir } of placed) {
+    if (site.id === id || otherDir !== muPluginsDir) continue;
     const hasOwn = (await fileRecord(dataDir, site.id).read()).some((name) => isKeyFile(name) && name !== SECRET);
     if (!hasOwn && site.externalKey !== true) found.push(site.id);
   }
@@ -314,7 +314,11 @@ interface NamedFolder {
  * Finds the attached site to which the options refer.
  * @throws CommandError when more than one site matches
  */
-function findThere(placed: readonly LocatedSite[], options: AttachOptions, folder: NamedFolder): SiteEntry | undefined {
+function findPresent(
+  placed: readonly LocatedSite[],
+  options: AttachOptions,
+  folder: NamedFolder,
+): SiteEntry | undefined {
   const { muPluginsDir: plugins } = options;
   const found = findNamedSite(placed, {
     ...folder,

@@ -122,9 +122,9 @@ async function getCertificate(days: number) {
   const known = certificates.get(days);
   if (known !== undefined) return known;
   const { key, crt } = await certificate(days);
-  const made = { key: await readFile(key, 'utf8'), cert: await readFile(crt, 'utf8') };
-  certificates.set(days, made);
-  return made;
+  const pair = { key: await readFile(key, 'utf8'), cert: await readFile(crt, 'utf8') };
+  certificates.set(days, pair);
+  return pair;
 }
 
 async function webServerInFront(front: Front, guard: string) {

@@ -34,7 +34,7 @@ export interface OpenSite {
   readonly wordpressDir: string;
   readonly plugins: Stats;
   /** This process has created that folder. */
-  readonly isMade: boolean;
+  readonly isCreated: boolean;
   readonly model: Model;
 }
 
@@ -68,13 +68,13 @@ export function openSite(
   make: boolean,
 ): OpenSite | null {
   const { muPluginsDir } = folders;
-  let isMade = false;
+  let isCreated = false;
   try {
     if (muPluginsDir === undefined) {
       takeOwner(wordpress, model);
       try {
         descend('wp-content', model);
-        isMade = make && makeWanted('mu-plugins', wanted);
+        isCreated = make && makeOwnedFolder('mu-plugins', wanted);
         descend('mu-plugins', model);
       } catch (error) {
         throw error instanceof RefusedPath ? new RefusedPath(`${error.message} ${NAME_THE_FOLDER}`) : error;
@@ -82,8 +82,8 @@ export function openSite(
     } else {
       const around = enterNamed(dirname(muPluginsDir));
       const name = basename(muPluginsDir);
-      const there = findStatus(name) !== null;
-      const folder = there ? enterNamed(muPluginsDir) : around;
+      const exists = findStatus(name) !== null;
+      const folder = exists ? enterNamed(muPluginsDir) : around;
       if (startedAsRoot && !isMuPluginsNamed && folder.uid !== wordpress.uid) {
         throw new RefusedPath(
           `${muPluginsDir} belongs to user ${folder.uid}, WordPress to user ${wordpress.uid}. ${NAME_THE_FOLDER}`,
@@ -95,8 +95,8 @@ export function openSite(
           `${process.cwd()} belongs to user ${folder.uid}, and the site’s code runs as user ${reportedOwner}.`,
         );
       }
-      if (!there) {
-        isMade = make && makeWanted(name, wanted);
+      if (!exists) {
+        isCreated = make && makeOwnedFolder(name, wanted);
         descend(name, model);
       }
     }
@@ -106,7 +106,7 @@ export function openSite(
     return null;
   }
   refuseUnlessOwner(wanted);
-  return { wordpressDir: path, plugins: lstatSync('.'), isMade, model };
+  return { wordpressDir: path, plugins: lstatSync('.'), isCreated, model };
 }
 
 /** @param wanted user who must own these folders, or would own them once they are created; undefined for any user */
@@ -118,7 +118,7 @@ function refuseUnlessOwner(wanted: number | undefined): void {
 }
 
 /** @returns whether the folder was created; false when it existed already */
-function makeWanted(name: string, wanted: number | undefined): boolean {
+function makeOwnedFolder(name: string, wanted: number | undefined): boolean {
   if (findStatus(name) !== null) return false;
   refuseUnlessOwner(wanted);
   return makeFolder(name);

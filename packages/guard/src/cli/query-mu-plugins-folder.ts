@@ -62,11 +62,11 @@ function runPhp(code: string, args: readonly string[], timeoutMs: number): Promi
       }
     };
     const settle = () => {
-      clearTimeout(late);
+      clearTimeout(timer);
       end();
       resolve(Buffer.concat(chunks).toString('utf8'));
     };
-    const late = setTimeout(settle, timeoutMs);
+    const timer = setTimeout(settle, timeoutMs);
     php.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > MAX_PRINTED_BYTES) settle();

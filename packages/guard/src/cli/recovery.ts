@@ -61,8 +61,8 @@ export async function withSite<Flag extends string = never>(
     site: { type: 'string' },
     ...Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' as const }])),
   });
-  const given = flags.some((flag) => (values as Record<string, unknown>)[flag] === true);
-  checkArguments(positionals, given ? [] : form);
+  const isSelected = flags.some((flag) => (values as Record<string, unknown>)[flag] === true);
+  checkArguments(positionals, isSelected ? [] : form);
   const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
   const site = pickSite([...config.sites, ...config.quarantined], values.site);
   const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
@@ -88,11 +88,11 @@ export async function withSite<Flag extends string = never>(
 }
 
 /** Words in capitals are placeholders; the others must match exactly. */
-function checkArguments(given: readonly string[], wanted: readonly string[]): void {
+function checkArguments(args: readonly string[], wanted: readonly string[]): void {
   const fits = wanted.every((word, index) =>
-    word === word.toUpperCase() ? given[index] !== undefined && given[index] !== '' : given[index] === word,
+    word === word.toUpperCase() ? args[index] !== undefined && args[index] !== '' : args[index] === word,
   );
-  if (given.length !== wanted.length || !fits) {
+  if (args.length !== wanted.length || !fits) {
     throw new UsageError(
       wanted.length === 0 ? 'Nothing but options can stand here.' : `The command needs: ${wanted.join(' ')}.`,
     );

@@ -54,10 +54,10 @@ import {
 import { queryMuPluginsFolder } from './query-mu-plugins-folder.js';
 import { findSharedFault } from './shared-connector.js';
 import {
+  containsKey,
   examineSharedKey,
   findKeyFile,
   hasKeys,
-  holdsKey,
   isOfMissingRelease,
   listKeys,
   MAX_READ_BYTES,
@@ -73,14 +73,15 @@ import {
 
 function locate({ folders }: SiteCall): SiteResults['locate'] {
   const { wordpressDir } = folders;
-  const lacks = (file: string) => new RefusedPath(`${wordpressDir} is not a WordPress folder: it has no ${file}.`);
+  const createMissingError = (file: string) =>
+    new RefusedPath(`${wordpressDir} is not a WordPress folder: it has no ${file}.`);
   try {
     enterNamed(wordpressDir);
   } catch (error) {
-    throw error instanceof MissingFolder ? lacks('wp-load.php') : error;
+    throw error instanceof MissingFolder ? createMissingError('wp-load.php') : error;
   }
   for (const file of ['wp-load.php', join('wp-includes', 'version.php')]) {
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw lacks(file);
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw createMissingError(file);
   }
   return { wordpressDir: process.cwd() };
 }
@@ -159,8 +160,8 @@ function install(
   const current = new Set(files.map(({ name }) => name));
   placeFiles(site, files);
   const isNewLoader = loader !== connector.loader.bytes.toString();
-  const remaining = task.key === 'secret.php' ? [] : leaveSecret(site, task, isNewLoader);
-  remaining.push(...leaveFormerKeys(site, task.recorded, current));
+  const remaining = task.key === 'secret.php' ? [] : retainSecret(site, task, isNewLoader);
+  remaining.push(...retainFormerKeys(site, task.recorded, current));
   // The files of the copy are needed until guard serves the shared files and pages that are open request no more.
   const isLeavingCopy = connector.sharedRelease !== null && before !== null && before !== 'includes';
   const old = task.recorded.filter((name) => isConnectorFile(name) && !isKeyFile(name) && !current.has(name));
@@ -178,12 +179,12 @@ function install(
  *
  * @returns the file's name while it is kept
  */
-function leaveSecret(
+function retainSecret(
   site: OpenSite,
   { content, key }: Extract<SiteTask, { kind: 'install' }>,
   isNewLoader: boolean,
 ): string[] {
-  if (!holdsKey(site, SECRET, content.secret)) return [];
+  if (!containsKey(site, SECRET, content.secret)) return [];
   if (!isNewLoader) return removeRecorded(site, SECRET) ? [] : [SECRET];
   if (key === 'by-path') {
     placeFiles(site, [{ name: SECRET, bytes: Buffer.from(secretPhp({ ...content, onlyFor: site.wordpressDir })) }]);
@@ -195,7 +196,7 @@ function leaveSecret(
  * Removes this site's keys under the names of releases that no longer exist. The others stay for a rollback.
  * @returns names of those that stay
  */
-function leaveFormerKeys(site: OpenSite, recorded: readonly string[], current: ReadonlySet<string>): string[] {
+function retainFormerKeys(site: OpenSite, recorded: readonly string[], current: ReadonlySet<string>): string[] {
   const former = recorded.filter((name) => name !== SECRET && isKeyFile(name) && !current.has(name));
   return former.filter((name) => !isOfMissingRelease(site, name) || !removeRecorded(site, name));
 }
@@ -207,12 +208,12 @@ function placeFiles(site: OpenSite, files: readonly { readonly name: string; rea
   const { model } = site;
   const staged: { readonly folder: string; readonly file: StagedFile }[] = [];
   const folders = listFolders(files.map(({ name }) => name));
-  const made: string[] = [];
+  const created: string[] = [];
   const key = secretRights(model);
   try {
     for (const folder of folders) {
       within(toFolder(folder), model, false, () => {
-        if (makeFolder(basename(folder))) made.push(folder);
+        if (makeFolder(basename(folder))) created.push(folder);
       });
     }
     for (const { name, bytes } of files) {
@@ -234,7 +235,7 @@ function placeFiles(site: OpenSite, files: readonly { readonly name: string; rea
       });
     }
   } catch (error) {
-    undo(site, staged, made);
+    undo(site, staged, created);
     throw error;
   }
 }
@@ -242,7 +243,7 @@ function placeFiles(site: OpenSite, files: readonly { readonly name: string; rea
 function undo(
   site: OpenSite,
   staged: readonly { readonly folder: string; readonly file: StagedFile }[],
-  made: readonly string[],
+  created: readonly string[],
 ): void {
   const attempt = (folder: string, work: () => void) => {
     try {
@@ -253,8 +254,8 @@ function undo(
     }
   };
   for (const { folder, file } of staged) attempt(folder, () => removeFile(file.temporary));
-  for (const folder of [...made].reverse()) attempt(toFolder(folder), () => removeIfEmpty(basename(folder)));
-  if (site.isMade) attempt('', removeThisIfEmpty);
+  for (const folder of [...created].reverse()) attempt(toFolder(folder), () => removeIfEmpty(basename(folder)));
+  if (site.isCreated) attempt('', removeThisIfEmpty);
 }
 
 /** Removes the working directory if it is empty, and changes to its parent. */
@@ -300,9 +301,9 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   const opened = site;
   // Does not use the record, which guard's user can change: the other keys belong to other sites.
   const ownKeys = keys.filter((name) =>
-    isSecret(task.secret) ? holdsKey(opened, name, task.secret) : name === ownKeyFile(opened),
+    isSecret(task.secret) ? containsKey(opened, name, task.secret) : name === ownKeyFile(opened),
   );
-  const isSecretOwn = holdsKey(site, SECRET, task.secret);
+  const isSecretOwn = containsKey(site, SECRET, task.secret);
   // A key belongs to another site. Without such a key, `secret.php` belongs to this site, whatever it contains.
   if (task.isInUse || keys.length > ownKeys.length || (keys.length > 0 && !isSecretOwn && isThere(site, SECRET))) {
     for (const name of isSecretOwn ? [...ownKeys, SECRET] : ownKeys) removeRecorded(site, name);
@@ -330,7 +331,7 @@ function restoreKey(call: SiteCall, content: SecretContent, onlyIfLacking: boole
   if (site === null) throw new MissingFolder(`${call.folders.wordpressDir} has no folder of must-use plugins.`);
   if (onlyIfLacking) {
     if (!findStatus(LOADER)?.isFile()) return { written: false };
-    if (holdsKey(site, findKeyFile(site), content.secret)) return { written: false };
+    if (containsKey(site, findKeyFile(site), content.secret)) return { written: false };
   }
   // In a folder with keys of several sites, every site could read `secret.php`.
   placeFiles(site, toKeyFiles(site, hasKeys(site) ? 'by-path' : 'secret.php', content));

@@ -99,8 +99,8 @@ export interface KeyFolder {
  * @throws CommandError when another site would read it at every location
  */
 export function toKeyLocation(folder: KeyFolder, others: readonly LocatedSite[]): KeyLocation {
-  const beside = others.filter(({ muPluginsDir }) => muPluginsDir === folder.muPluginsDir);
-  const twin = beside.find(({ wordpressDir }) => wordpressDir === folder.wordpressDir);
+  const sameFolder = others.filter(({ muPluginsDir }) => muPluginsDir === folder.muPluginsDir);
+  const twin = sameFolder.find(({ wordpressDir }) => wordpressDir === folder.wordpressDir);
   if (twin !== undefined && !(folder.isExternal && twin.site.externalKey === true)) {
     const { id } = twin.site;
     const key =
@@ -110,7 +110,7 @@ export function toKeyLocation(folder: KeyFolder, others: readonly LocatedSite[])
     );
   }
   if (folder.isExternal) return 'external';
-  return folder.isShared || beside.length > 0 ? 'by-path' : 'secret.php';
+  return folder.isShared || sameFolder.length > 0 ? 'by-path' : 'secret.php';
 }
 
 function listHosts({ hosts }: SiteEntry): string {

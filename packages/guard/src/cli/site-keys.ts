@@ -27,7 +27,7 @@ export function listKeys(site: OpenSite): readonly string[] {
 }
 
 /** Whether a key file holds a key. */
-export function holdsKey(site: OpenSite, name: string, secret: string): boolean {
+export function containsKey(site: OpenSite, name: string, secret: string): boolean {
   if (!isSecret(secret)) return false;
   const text = withinIfThere(toFolder(name), site, () => readPlainFile(basename(name), MAX_READ_BYTES));
   return text?.includes(secret) === true;

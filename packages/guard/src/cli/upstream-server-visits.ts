@@ -242,18 +242,18 @@ async function send(
       signal: AbortSignal.timeout(RESPONSE_MS),
     });
     const [response] = (await once(outgoing.end(body ?? undefined), 'response')) as [IncomingMessage];
-    const pieces: Buffer[] = [];
+    const chunks: Buffer[] = [];
     let length = 0;
-    for await (const piece of response as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      length += piece.length;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
       if (length >= BODY_BYTES) break;
     }
     outgoing.destroy();
     return {
       status: response.statusCode as number,
       headers: response.headers,
-      body: Buffer.concat(pieces).toString('utf8'),
+      body: Buffer.concat(chunks).toString('utf8'),
     };
   } catch {
     return null;

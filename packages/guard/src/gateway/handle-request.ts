@@ -54,11 +54,11 @@ export function handleRequest(
     client: address,
     isNamed,
   };
-  void gateway.hosts.check(question).then((standing) => {
+  void gateway.hosts.check(question).then((hostStatus) => {
     if (response.destroyed) return;
     let proved: Decision = decision;
-    if (standing === 'foreign') proved = refuseUnknownHost(gateway, host, address);
-    if (standing === 'busy') proved = { ...refuseUnknownHost(gateway, host, address), page: 'busy' };
+    if (hostStatus === 'foreign') proved = refuseUnknownHost(gateway, host, address);
+    if (hostStatus === 'busy') proved = { ...refuseUnknownHost(gateway, host, address), page: 'busy' };
     handleDecision(gateway, proved, request, response, { peer, expectsContinue });
   });
 }

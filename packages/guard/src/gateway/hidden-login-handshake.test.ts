@@ -48,7 +48,7 @@ describe('with a custom login address', () => {
     expect(gateway.wordpress.reached[0]?.url).not.toContain('login');
   });
 
-  for (const [path, beside] of [
+  for (const [path, missingPath] of [
     ['/wp-login.php', '/xy-abcde.php'],
     ['/wp-admin/', '/xy-abcde/'],
     ['/members', '/xyzabcd'],
@@ -57,11 +57,11 @@ describe('with a custom login address', () => {
       const gateway = await hiddenGate();
       for (const version of ['1.1', '1.0']) {
         const at = await handshake(gateway.port, path, version);
-        const there = await handshake(gateway.port, beside, version);
+        const expected = await handshake(gateway.port, missingPath, version);
         // The missing page shows the requested address; a decoy for a page that leads to a login shows the decoy's
         // address.
         const named = (text: string): string => text.replace(/(nothing at (?:\r\n)?)\S+/, '$1<path>');
-        expect(named(at)).toBe(named(there));
+        expect(named(at)).toBe(named(expected));
         expect(at).toMatch(/^HTTP\/1\.1 404 /);
       }
     });

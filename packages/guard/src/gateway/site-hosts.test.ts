@@ -153,10 +153,10 @@ describe('a host that is not known to belong to the site', () => {
 describe('a client that invents hosts', () => {
   it('causes few starts of WordPress, and does not stop the hosts of others from being proved', async () => {
     const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } });
-    const standings: HostStatus[] = [];
-    for (let i = 0; i < 200; i++) standings.push(await hosts.check(`https://invented-${i}.example`));
-    expect(standings.filter((standing) => standing === 'foreign')).toHaveLength(10);
-    expect(standings.slice(10)).toEqual(Array(190).fill('busy'));
+    const statuses: HostStatus[] = [];
+    for (let i = 0; i < 200; i++) statuses.push(await hosts.check(`https://invented-${i}.example`));
+    expect(statuses.filter((status) => status === 'foreign')).toHaveLength(10);
+    expect(statuses.slice(10)).toEqual(Array(190).fill('busy'));
     expect(hosts.probed.length).toBeLessThan(15);
     expect(await hosts.check('https://mapped.example', '198.51.100.9')).toBe('proved');
     hosts.state.now += 61_000;
@@ -179,9 +179,9 @@ describe('a client that invents hosts', () => {
     const mapped = hosts.check('https://mapped.example', '198.51.100.9');
     release();
     expect(await mapped).toBe('proved');
-    const standings = await Promise.all(invented);
+    const statuses = await Promise.all(invented);
     expect(hosts.maxRunning()).toBeLessThanOrEqual(3);
-    expect(standings.filter((standing) => standing === 'busy').length).toBeGreaterThanOrEqual(18);
+    expect(statuses.filter((status) => status === 'busy').length).toBeGreaterThanOrEqual(18);
   });
 
   it('does not fill the memory', async () => {
@@ -205,9 +205,9 @@ describe('guard with hosts `*` in front of a web server with several names', () 
       const { method = 'GET', client = '203.0.113.5' } = options;
       const headers = { host, 'x-forwarded-for': client, 'x-forwarded-proto': 'https', ...options.headers };
       const outgoing = request({ host: hostname, port, method, headers, agent: false }, async (response) => {
-        const pieces: Buffer[] = [];
-        for await (const piece of response) pieces.push(piece as Buffer);
-        resolve({ status: response.statusCode, body: Buffer.concat(pieces).toString() });
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk as Buffer);
+        resolve({ status: response.statusCode, body: Buffer.concat(chunks).toString() });
       });
       outgoing.on('error', reject).end(method === 'POST' ? 'body' : undefined);
     });

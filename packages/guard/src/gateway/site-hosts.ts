@@ -72,7 +72,7 @@ const LINES = 20;
 const MAX_REDIRECTS = 3;
 
 interface Known {
-  readonly standing: 'proved' | 'foreign' | 'open';
+  readonly status: 'proved' | 'foreign' | 'open';
   readonly time: number;
 }
 
@@ -114,7 +114,7 @@ class HostsOfSite {
   readonly #running = new Map<string, Promise<HostStatus>>();
   readonly #foreign = new WindowCounts(60_000);
   readonly #lines = new WindowCounts(3600_000);
-  readonly #turns = new Limiter<Waiter>({
+  readonly #permits = new Limiter<Waiter>({
     permits: AT_ONCE,
     waiting: WAITING,
     waitingPerKey: WAITING_OF_CLIENT,
@@ -130,12 +130,12 @@ class HostsOfSite {
     private readonly logger: Logger,
   ) {}
 
-  find(name: string): Known['standing'] | null {
+  find(name: string): Known['status'] | null {
     const known = this.#proved.get(name) ?? this.#others.get(name);
     if (known === undefined) return null;
-    const lasts = { proved: PROVED_MS, foreign: FOREIGN_MS, open: OPEN_MS }[known.standing];
+    const lasts = { proved: PROVED_MS, foreign: FOREIGN_MS, open: OPEN_MS }[known.status];
     // The clock may have been set back.
-    return Math.abs(this.clock() - known.time) < lasts ? known.standing : null;
+    return Math.abs(this.clock() - known.time) < lasts ? known.status : null;
   }
 
   check(question: HostQuestion): Promise<HostStatus> {
@@ -155,7 +155,7 @@ class HostsOfSite {
   }
 
   async #probeHost(question: HostQuestion, client: string): Promise<HostStatus> {
-    if (!(await this.#waitForTurn(client))) return 'busy';
+    if (!(await this.#acquire(client))) return 'busy';
     const { name, site } = question;
     try {
       const found = await this.#follow(question);
@@ -166,9 +166,9 @@ class HostsOfSite {
         this.#foreign.add(client, this.clock());
         return 'busy';
       }
-      const standing = found.kind === 'site' ? 'proved' : home === 'missing' ? 'open' : 'foreign';
-      this.#keep(name, standing);
-      if (standing === 'foreign') {
+      const status = found.kind === 'site' ? 'proved' : home === 'missing' ? 'open' : 'foreign';
+      this.#store(name, status);
+      if (status === 'foreign') {
         const now = this.clock();
         this.#foreign.add(client, now);
         this.#foreign.add('', now);
@@ -179,32 +179,32 @@ class HostsOfSite {
           this.logger.info(fields, 'A host that the site does not answer to is not passed on.');
         }
       }
-      return standing;
+      return status;
     } finally {
-      this.#turns.release(client);
-      this.#turns.serveAll(AT_ONCE_OF_CLIENT);
+      this.#permits.release(client);
+      this.#permits.serveAll(AT_ONCE_OF_CLIENT);
     }
   }
 
   /** @returns false when other clients used all permits, or the wait took too long */
-  #waitForTurn(client: string): Promise<boolean> {
-    if (this.#turns.tryAcquire(client, AT_ONCE_OF_CLIENT)) return Promise.resolve(true);
+  #acquire(client: string): Promise<boolean> {
+    if (this.#permits.tryAcquire(client, AT_ONCE_OF_CLIENT)) return Promise.resolve(true);
     return new Promise((resolve) => {
       const end = (isGranted: boolean): void => {
-        clearTimeout(late);
+        clearTimeout(timer);
         resolve(isGranted);
       };
       const waiter: Waiter = { start: () => end(true), refuse: () => end(false) };
-      const late = setTimeout(() => this.#turns.cancel(client, waiter) && end(false), WAIT_MS);
-      if (!this.#turns.enqueue(client, waiter)) end(false);
+      const timer = setTimeout(() => this.#permits.cancel(client, waiter) && end(false), WAIT_MS);
+      if (!this.#permits.enqueue(client, waiter)) end(false);
     });
   }
 
-  #keep(name: string, standing: Known['standing']): void {
+  #store(name: string, status: Known['status']): void {
     this.#proved.delete(name);
     this.#others.delete(name);
-    const [known, max] = standing === 'proved' ? [this.#proved, MAX_PROVED] : [this.#others, MAX_OTHERS];
-    setBounded(known, name, { standing, time: this.clock() }, max);
+    const [known, max] = status === 'proved' ? [this.#proved, MAX_PROVED] : [this.#others, MAX_OTHERS];
+    setBounded(known, name, { status, time: this.clock() }, max);
   }
 
   /** Whether the connector runs in the site itself, at the address that WordPress reports. */

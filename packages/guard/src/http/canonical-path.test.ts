@@ -186,9 +186,9 @@ describe('the canonical path', () => {
     ['a single space', '/a/%20/b', 'not-a-path', ['/a/b']],
   ])('of a target with %s has other interpretations: %s', (_what, target, reason, interpretations) => {
     const canonical = toCanonicalPath(target);
-    const doubt = canonical.ok ? canonical.doubt : null;
-    expect(doubt?.reason).toBe(reason);
-    expect(doubt?.interpretations.map(({ path }) => path)).toEqual(expect.arrayContaining(interpretations));
+    const ambiguity = canonical.ok ? canonical.ambiguity : null;
+    expect(ambiguity?.reason).toBe(reason);
+    expect(ambiguity?.interpretations.map(({ path }) => path)).toEqual(expect.arrayContaining(interpretations));
   });
 
   it.each(['/', '/hello-world/', '/%C3%9Cber/', '/50%25-off/', '/search/100%25/', '/a..b/c.', '/~x/@y', '/a:b'])(
@@ -204,7 +204,7 @@ describe('the canonical path', () => {
     fc.assert(
       fc.property(target, (text) => {
         const canonical = toCanonicalPath(text);
-        expect(canonical.ok ? (canonical.doubt?.interpretations.length ?? 0) : 0).toBeLessThan(80);
+        expect(canonical.ok ? (canonical.ambiguity?.interpretations.length ?? 0) : 0).toBeLessThan(80);
       }),
       { numRuns: 3000 },
     );

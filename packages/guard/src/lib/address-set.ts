@@ -105,7 +105,7 @@ export class AddressSet {
 
   /** Builds a set. Lines that `parseRange` rejects are passed to `onBad` and omitted. */
   static from(lines: Iterable<string>, onBad: (line: string) => void = () => {}): AddressSet {
-    const read = new AddressLines();
+    const read = new AddressListReader();
     for (const line of lines) if (!read.add(line)) onBad(line);
     return AddressSet.unpack(read.pack());
   }
@@ -177,7 +177,7 @@ export class AddressSet {
 }
 
 /** Reads the lines of a list. */
-export class AddressLines {
+export class AddressListReader {
   readonly #ranges: Range[] = [];
   #singles = new Uint32Array(1024);
   #count = 0;

@@ -9,7 +9,7 @@ interface Client {
   readonly deadline: number;
 }
 
-function limiterUnderTest(options: Omit<LimiterOptions<Client>, 'grant' | 'refuse'> = {}) {
+function createTestLimiter(options: Omit<LimiterOptions<Client>, 'grant' | 'refuse'> = {}) {
   const granted: string[] = [];
   const refused: string[] = [];
   const limiter = new Limiter<Client>({
@@ -26,7 +26,7 @@ function limiterUnderTest(options: Omit<LimiterOptions<Client>, 'grant' | 'refus
 
 describe('a limiter', () => {
   it('grants permits up to the limit of a key, and up to the total limit', () => {
-    const { limiter } = limiterUnderTest({ permits: 3 });
+    const { limiter } = createTestLimiter({ permits: 3 });
     const acquired = ['a', 'a', 'a', 'b', 'b'].map((key) => limiter.tryAcquire(key, 2));
     expect(acquired).toEqual([true, true, false, true, false]);
     limiter.release('a');
@@ -34,7 +34,7 @@ describe('a limiter', () => {
   });
 
   it('grants no permit to a new request while others of its key are queued', () => {
-    const { limiter, granted, enqueue } = limiterUnderTest();
+    const { limiter, granted, enqueue } = createTestLimiter();
     limiter.tryAcquire('a', 1);
     enqueue('first');
     limiter.release('a');
@@ -43,7 +43,7 @@ describe('a limiter', () => {
   });
 
   it('serves by priority, then by age', () => {
-    const { limiter, granted, enqueue } = limiterUnderTest();
+    const { limiter, granted, enqueue } = createTestLimiter();
     for (const [name, priority] of [
       ['c', 2],
       ['b1', 1],
@@ -57,7 +57,7 @@ describe('a limiter', () => {
   });
 
   it('skips keys that are at their limit', () => {
-    const { limiter, granted, enqueue } = limiterUnderTest({ permits: 3 });
+    const { limiter, granted, enqueue } = createTestLimiter({ permits: 3 });
     limiter.tryAcquire('a', 1);
     enqueue('a2');
     enqueue('c1', { key: 'c', priority: 1 });
@@ -70,13 +70,13 @@ describe('a limiter', () => {
   });
 
   it('has bounded queues, for each key and in total', () => {
-    const { enqueue, refused, limiter } = limiterUnderTest({ waiting: 3, waitingPerKey: 2 });
+    const { enqueue, refused, limiter } = createTestLimiter({ waiting: 3, waitingPerKey: 2 });
     const accepted = ['a', 'a', 'a', 'b', 'b'].map((key, i) => enqueue(`${i}`, { key }) !== null);
     expect([accepted, refused, limiter.waiting]).toEqual([[true, true, false, true, false], [], 3]);
   });
 
   it('refuses the last waiters when a queue is shortened', () => {
-    const { limiter, refused, enqueue } = limiterUnderTest();
+    const { limiter, refused, enqueue } = createTestLimiter();
     for (const [name, priority] of [
       ['1', 1],
       ['4', 4],
@@ -89,7 +89,7 @@ describe('a limiter', () => {
   });
 
   it('refuses at the deadline, and forgets cancelled waiters', () => {
-    const { limiter, refused, enqueue } = limiterUnderTest();
+    const { limiter, refused, enqueue } = createTestLimiter();
     const first = enqueue('first', { deadline: 50 }) as Client;
     enqueue('second', { deadline: 50 });
     enqueue('third', { deadline: 60 });
@@ -129,7 +129,7 @@ describe('a limiter', () => {
 
 describe('a limiter for several addresses', () => {
   it('keeps the reserve for keys without permits', () => {
-    const { limiter, granted, enqueue } = limiterUnderTest({ permits: 4, reserve: 2 });
+    const { limiter, granted, enqueue } = createTestLimiter({ permits: 4, reserve: 2 });
     const acquired = ['a', 'a', 'a', 'b', 'b', 'c', 'd'].map((key) => limiter.tryAcquire(key, 10));
     expect(acquired).toEqual([true, true, false, true, false, true, false]);
     enqueue('a3');
@@ -148,7 +148,7 @@ describe('a limiter for several addresses', () => {
   });
 
   it('serves those with the fewest permits first', () => {
-    const { limiter, granted, enqueue } = limiterUnderTest({ permits: 3 });
+    const { limiter, granted, enqueue } = createTestLimiter({ permits: 3 });
     for (const key of ['a', 'a', 'b']) limiter.tryAcquire(key, 10);
     for (const key of ['a', 'b', 'c']) enqueue(`${key}1`, { key });
     limiter.release('a');
@@ -161,7 +161,7 @@ describe('a limiter for several addresses', () => {
   });
 
   it('refuses the last waiter of the largest share when its queue is full', () => {
-    const { limiter, refused, enqueue } = limiterUnderTest({ waiting: 3, toGroup: (key) => key.slice(0, 1) });
+    const { limiter, refused, enqueue } = createTestLimiter({ waiting: 3, toGroup: (key) => key.slice(0, 1) });
     for (const key of ['a1', 'a1', 'a2']) enqueue(key, { key });
     const enqueued = [enqueue('b1', { key: 'b1' }), enqueue('a2 again', { key: 'a2' }), enqueue('c1', { key: 'c1' })];
     expect(enqueued.map((client) => client !== null)).toEqual([true, false, true]);
@@ -217,7 +217,7 @@ describe('a limiter with calls in any order', () => {
           waiting = waiting.filter((other) => other !== client);
           settled.push(client);
         };
-        const hold = (key: string, by: number): void => void held.set(key, (held.get(key) ?? 0) + by);
+        const changeHeld = (key: string, by: number): void => void held.set(key, (held.get(key) ?? 0) + by);
         /**
          * The next waiter of these keys: the lowest priority value, then the key with the fewest permits, then the
          * oldest.
@@ -239,7 +239,7 @@ describe('a limiter with calls in any order', () => {
           grant(client, key) {
             expect(client).toBe(next(withRoom(eligible)));
             settle(client);
-            hold(key, 1);
+            changeHeld(key, 1);
           },
           refuse: settle,
         });
@@ -251,7 +251,7 @@ describe('a limiter with calls in any order', () => {
           if (call === 'acquire') {
             const expected = !isWaiting && withRoom([key]).length === 1;
             expect(limiter.tryAcquire(key, PER_KEY)).toBe(expected);
-            if (expected) hold(key, 1);
+            if (expected) changeHeld(key, 1);
           } else if (call === 'enqueue') {
             const client = { name: `${now}`, key, priority, deadline: now + wait };
             const ofKey = waiting.filter((other) => other.key === key).length;
@@ -265,7 +265,7 @@ describe('a limiter with calls in any order', () => {
               waiting = waiting.filter((other) => other !== client);
             }
           } else if (call === 'release') {
-            if ((held.get(key) ?? 0) > 0) hold(key, -1);
+            if ((held.get(key) ?? 0) > 0) changeHeld(key, -1);
             limiter.release(key);
           } else if (call === 'serve') {
             const expected = next(withRoom([key]));

@@ -107,9 +107,9 @@ describe('a checkup', () => {
     runs.begin(site);
     runs.begin(site);
     await expect.poll(() => state.looks).toBe(2);
-    const under = await runs.describe(site.id, false);
-    expect(under.running).toEqual({ done: 1, total: 4 });
-    expect(under.latest?.findings).toHaveLength(1);
+    const description = await runs.describe(site.id, false);
+    expect(description.running).toEqual({ done: 1, total: 4 });
+    expect(description.latest?.findings).toHaveLength(1);
     go();
     await runs.ended(site.id);
     expect((await runs.describe(site.id, false)).running).toBeNull();

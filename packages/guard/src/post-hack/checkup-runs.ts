@@ -130,15 +130,15 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     weekly: boolean,
   ): Promise<void> {
     const known = new Set([...(before?.findings ?? []), ...(await store.listMarks(site))].map(({ key }) => key));
-    const fresh = findings.filter(({ key }) => !known.has(key));
+    const newFindings = findings.filter(({ key }) => !known.has(key));
     const ranBefore = (check: CheckName) => before?.checks.find((outcome) => outcome.check === check)?.ran !== 0;
     const isIncomplete = weekly && checks.some(({ check, ran }) => ran === 0 && ranBefore(check));
-    if (fresh.length === 0 && !isIncomplete) return;
+    if (newFindings.length === 0 && !isIncomplete) return;
     await deps.securityEvents.report(site, {
       kind: 'checkup-finding',
       uid: `checkup-${id}`,
       at,
-      findings: fresh.map(({ title }) => title),
+      findings: newFindings.map(({ title }) => title),
       ran: checks.filter(({ ran }) => ran === 1).length,
       checks: checks.length,
     });

@@ -102,7 +102,7 @@ function wait(ms: number): Promise<void> {
 const BY_HAND =
   'By hand: put new ones from https://api.wordpress.org/secret-key/1.1/salt/ in place of the old ones where they are set.';
 const LOGGED_OUT = 'Everyone is logged out all the same, since every session has ended.';
-const VOID = 'Every cookie made before is void all the same.';
+const COOKIES_INVALID = 'Every cookie made before is void all the same.';
 
 const reasons: Readonly<Record<SaltsCause, string>> = {
   'not-writable': 'WordPress may not write wp-config.php.',
@@ -133,7 +133,7 @@ export function saltsSentences(outcome: SaltsOutcome): ServerText[] {
           : serverMessage('salts_partly', { names: names.join(', ') });
       const where = files.length === 0 ? [] : [serverMessage('salts_set_in', { files: files.join(', ') })];
       const end = cause === 'old-file' || cause === 'plugin' ? [] : [BY_HAND];
-      return [first, isCookieVoid ? VOID : LOGGED_OUT, reasons[cause], ...where, ...end];
+      return [first, isCookieVoid ? COOKIES_INVALID : LOGGED_OUT, reasons[cause], ...where, ...end];
     }
   }
 }

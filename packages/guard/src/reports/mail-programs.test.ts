@@ -116,8 +116,8 @@ it.each([
     ...report.tasks.flatMap(({ title, text, button }) => [title, text, button]),
     ...report.figures.flatMap(({ label, value, compared }) => [label, value, compared]),
     ...report.days.map((day) => day.words),
-    ...report.lists.flatMap(({ title, rows, foot }) => [
-      ...[title, foot ?? ''],
+    ...report.lists.flatMap(({ title, rows, footer }) => [
+      ...[title, footer ?? ''],
       ...rows.flatMap(({ name, value }) => [name, value]),
     ]),
   ].filter((word) => word !== '');

@@ -91,9 +91,9 @@ export async function setRecipients(
 ): Promise<{ readonly recipients: ReportRecipients; readonly reportsCome: boolean }> {
   const list = readRecipients(emails, deps.maxEmails);
   const { after } = await changeSettings(deps.change, { site, actor }, async ({ log }) => {
-    const fresh = list.filter((email) => !log.notification_emails.includes(email));
+    const added = list.filter((email) => !log.notification_emails.includes(email));
     const due = getDueSendTime(site.id, deps.timeZone(site.id), deps.clock());
-    if (fresh.length > 0 && due !== null) await deps.sends.skip(site.id, fresh, due, deps.clock());
+    if (added.length > 0 && due !== null) await deps.sends.skip(site.id, added, due, deps.clock());
     return { notification_emails: list };
   });
   return { recipients: toRecipients(after.log, deps.maxEmails), reportsCome: reportsArePossible(after.log) };

@@ -51,7 +51,7 @@ function Card({ report }: { readonly report: WeeklyReport }): ReactNode {
         <TaskPanel key={task.title} task={task} asLink={urgent.length > 0} />
       ))}
       <Part top={32} bottom={32}>
-        <Foot notes={report.notes} labels={labels} links={links} />
+        <Footer notes={report.notes} labels={labels} links={links} />
       </Part>
     </>
   );
@@ -118,9 +118,9 @@ export function List({ list, end }: { readonly list: ReportList; readonly end: '
           </Row>
         );
       })}
-      {list.foot === null ? null : (
+      {list.footer === null ? null : (
         <p className="faint" style={{ ...styles.tiny, margin: '4px 0 0' }}>
-          {list.foot}
+          {list.footer}
         </p>
       )}
     </Part>
@@ -176,7 +176,7 @@ export function TaskPanel(props: { readonly task: ReportTask; readonly asLink?: 
 }
 
 /** Why the reader gets this mail, and how to change that. */
-export function Foot(props: {
+export function Footer(props: {
   readonly notes: readonly string[];
   readonly labels: ReportLabels;
   readonly links: ReportLinks;

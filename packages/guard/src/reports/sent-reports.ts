@@ -95,7 +95,7 @@ export function createReportStore(database: Database): ReportStore {
     claim(site, email, slot, now) {
       return db.transaction().execute(async (transaction) => {
         if (slot !== null) {
-          await forgetFarAway(transaction, site, slot);
+          await deleteDistant(transaction, site, slot);
           if (await begin(transaction, { site, email, slot, state: 'sending', now })) return { email, slot, tries: 0 };
         }
         return beginAgain(transaction, site, email, now);
@@ -208,7 +208,7 @@ function updateReport(db: Kysely<ReportSendTables>, site: SiteId, email: string,
   return db.updateTable('report_sends').where('site', '=', site).where('email', '=', email).where('slot', '=', slot);
 }
 
-async function forgetFarAway(db: Kysely<ReportSendTables>, site: SiteId, slot: number): Promise<void> {
+async function deleteDistant(db: Kysely<ReportSendTables>, site: SiteId, slot: number): Promise<void> {
   await db
     .deleteFrom('report_sends')
     .where('site', '=', site)

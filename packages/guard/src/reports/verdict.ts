@@ -57,7 +57,7 @@ export function findConcerns({ now, before, logins, administrators, dropped }: W
     ['more-blocked', before !== null && more(now.refused, before.refused)],
     ['not-recorded', dropped > 0],
   ];
-  return all.flatMap(([concern, holds]) => (holds ? [concern] : []));
+  return all.flatMap(([concern, applies]) => (applies ? [concern] : []));
 }
 
 function findIntruders({ succeeded }: LoginFacts): NonNullable<LoginFacts['succeeded']> {

@@ -75,9 +75,9 @@ class Exchange implements UpstreamHandler, PendingWrite {
   #isClientClosed = false;
   #headSeen = false;
   /** Chunks of the body of a response that is held back; null when none is. */
-  #held: { readonly piece: Buffer; readonly last: boolean }[] | null = null;
+  #held: { readonly chunk: Buffer; readonly last: boolean }[] | null = null;
   #ready: Promise<void> | null = null;
-  #lastPiece: Buffer | undefined;
+  #lastChunk: Buffer | undefined;
   #stall: StallTimer | null = null;
   readonly #waiting: ConnectionWaiter & { reuse: Reuse };
   readonly #framing: BodyFraming;
@@ -183,13 +183,13 @@ class Exchange implements UpstreamHandler, PendingWrite {
   /** Holds a response back until `ready`. The socket is paused, so at most one read is buffered. */
   #holdBack(ready: Promise<void>, respond: () => void): void {
     this.#connection?.socket.pause();
-    const held: { piece: Buffer; last: boolean }[] = [];
+    const held: { chunk: Buffer; last: boolean }[] = [];
     this.#held = held;
     this.#ready = this.#after(ready, () => {
       this.#held = null;
       if (this.#over) return;
       respond();
-      for (const { piece, last } of held) this.onBody(piece, last);
+      for (const { chunk, last } of held) this.onBody(chunk, last);
       if (!this.#clientIsSlow) this.#connection?.socket.resume();
     });
   }
@@ -228,18 +228,18 @@ class Exchange implements UpstreamHandler, PendingWrite {
     }
   }
 
-  onBody(piece: Buffer, last: boolean): void {
+  onBody(chunk: Buffer, last: boolean): void {
     if (this.#over) return;
     if (this.#held !== null) {
-      this.#held.push({ piece, last });
+      this.#held.push({ chunk, last });
       return;
     }
     if (last) {
-      this.#finish(piece);
+      this.#finish(chunk);
       return;
     }
     this.#bodyStarted = true;
-    if (!this.f.response.write(piece)) this.#waitForClient();
+    if (!this.f.response.write(chunk)) this.#waitForClient();
   }
 
   onComplete(): void {
@@ -304,20 +304,20 @@ class Exchange implements UpstreamHandler, PendingWrite {
     return (SAFE_METHODS.has(method) || isMarked) && this.#framing === 'none';
   }
 
-  #finish(piece: Buffer | undefined): void {
+  #finish(chunk: Buffer | undefined): void {
     if (this.#over) return;
     this.#over = true;
-    this.#lastPiece = piece;
+    this.#lastChunk = chunk;
     scheduleWrite(this);
   }
 
   /** Writes the end of the response at the end of the turn of the event loop. */
   sendNow(): void {
     const { response } = this.f;
-    const piece = this.#lastPiece;
+    const chunk = this.#lastChunk;
     if (response.destroyed) return;
     try {
-      endResponse(response, piece, !this.#bodyStarted);
+      endResponse(response, chunk, !this.#bodyStarted);
     } catch (cause) {
       this.f.onFailure('syntax', cause, true);
     }
@@ -415,7 +415,7 @@ const SLOW_MS = 1000;
 
 /** Adds up the time in which a client reads nothing, so that many short stalls count like one long stall. */
 export class StallTimer {
-  #left = SLOW_MS;
+  #remainingMs = SLOW_MS;
   #since = 0;
   #slow = false;
   #timer: NodeJS.Timeout | null = null;
@@ -429,7 +429,7 @@ export class StallTimer {
     this.#timer = setTimeout(() => {
       this.#slow = true;
       this.onSlow();
-    }, this.#left).unref();
+    }, this.#remainingMs).unref();
   }
 
   /** Called when the client reads again, or the exchange has ended. */
@@ -437,6 +437,6 @@ export class StallTimer {
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
     this.#timer = null;
-    this.#left = Math.max(0, this.#left - (performance.now() - this.#since));
+    this.#remainingMs = Math.max(0, this.#remainingMs - (performance.now() - this.#since));
   }
 }

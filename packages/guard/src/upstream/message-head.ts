@@ -103,7 +103,7 @@ export function toUpstreamRequestHead(input: RequestHeadInput): string {
   return head;
 }
 
-const ODD_NAME = /[^a-z0-9-]/;
+const UNUSUAL_NAME = /[^a-z0-9-]/;
 const X = 'x'.charCodeAt(0);
 
 function isStrippedFromRequests(
@@ -111,7 +111,7 @@ function isStrippedFromRequests(
   nominated: ReadonlySet<string> | null,
   trusted: ReadonlySet<string> | null,
 ): boolean {
-  if (STRIPPED_REQUEST_HEADERS.has(name) || ODD_NAME.test(name)) return true;
+  if (STRIPPED_REQUEST_HEADERS.has(name) || UNUSUAL_NAME.test(name)) return true;
   if (name.charCodeAt(0) === X && name.startsWith(HEADER_PREFIX)) return true;
   if (nominated?.has(name) === true) return true;
   return isAddressHeader(name) && trusted?.has(name) !== true;

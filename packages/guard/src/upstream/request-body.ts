@@ -16,10 +16,10 @@ export function sendBody(
 ): void {
   const length = framing === 'length' ? Number(request.headers['content-length']) : -1;
   let sent = 0;
-  request.on('data', (piece: Buffer) => {
+  request.on('data', (chunk: Buffer) => {
     if (connection.destroyed) return;
-    sent += piece.length;
-    const more = framing === 'length' ? connection.sendBody(piece) : sendChunk(connection, piece);
+    sent += chunk.length;
+    const more = framing === 'length' ? connection.sendBody(chunk) : sendChunk(connection, chunk);
     if (!more) request.pause();
   });
   request.on('end', () => {
@@ -38,10 +38,10 @@ export function sendBody(
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 
-function sendChunk(connection: UpstreamConnection, piece: Buffer): boolean {
+function sendChunk(connection: UpstreamConnection, chunk: Buffer): boolean {
   connection.socket.cork();
-  connection.sendBody(Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1'));
-  connection.sendBody(piece);
+  connection.sendBody(Buffer.from(`${chunk.length.toString(16)}\r\n`, 'latin1'));
+  connection.sendBody(chunk);
   const more = connection.sendBody(LINE_END);
   connection.socket.uncork();
   return more;

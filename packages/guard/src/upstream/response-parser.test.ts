@@ -12,7 +12,7 @@ interface Read {
 }
 
 /** Feeds the chunks one after the other, then the end of the connection when `ends`. */
-function read(pieces: readonly string[], { headRequest = false, ends = false } = {}): Read {
+function read(chunks: readonly string[], { headRequest = false, ends = false } = {}): Read {
   const result: Read = { heads: [], informations: [], body: '', reusable: null, rest: null, keepAliveSeconds: null };
   let last = 0;
   const parser = new ResponseParser();
@@ -20,8 +20,8 @@ function read(pieces: readonly string[], { headRequest = false, ends = false } =
     {
       onInformation: (head) => void result.informations.push(head),
       onHead: ({ status, headers }, complete) => void result.heads.push({ status, headers, complete }),
-      onBody(piece, isLast) {
-        result.body += piece.toString('latin1');
+      onBody(chunk, isLast) {
+        result.body += chunk.toString('latin1');
         if (isLast) last++;
       },
       onComplete(reusable, rest) {
@@ -32,7 +32,7 @@ function read(pieces: readonly string[], { headRequest = false, ends = false } =
     },
     headRequest,
   );
-  for (const piece of pieces) parser.execute(Buffer.from(piece, 'latin1'));
+  for (const chunk of chunks) parser.execute(Buffer.from(chunk, 'latin1'));
   if (ends) parser.finish();
   expect(last).toBeLessThan(2);
   return result;
@@ -57,8 +57,8 @@ describe('a chunked response', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(CHUNKED.length), { maxLength: 8 }), (cuts) => {
         const at = [0, ...cuts.sort((a, b) => a - b), CHUNKED.length];
-        const pieces = at.slice(1).map((end, i) => CHUNKED.slice(at[i], end));
-        expect(read(pieces)).toMatchObject({ body: 'hello 0123456789', reusable: true });
+        const chunks = at.slice(1).map((end, i) => CHUNKED.slice(at[i], end));
+        expect(read(chunks)).toMatchObject({ body: 'hello 0123456789', reusable: true });
       }),
     );
   });
@@ -235,8 +235,8 @@ describe('a head', () => {
 });
 
 it('bytes that are no HTTP response are refused without waiting for the end of a head', () => {
-  for (const pieces of [['\x15\x03\x01'], ['220 mail.example ESMTP'], ['HTTP', '/2 200'], ['\r\n']]) {
-    expect(() => read(pieces)).toThrow('not an answer of HTTP/1');
+  for (const chunks of [['\x15\x03\x01'], ['220 mail.example ESMTP'], ['HTTP', '/2 200'], ['\r\n']]) {
+    expect(() => read(chunks)).toThrow('not an answer of HTTP/1');
   }
   expect(read(['H', 'TTP', '/1', '.1 200 OK\r\nContent-Length: 1\r\n\r\nx']).body).toBe('x');
 });

@@ -37,7 +37,7 @@ export class UpstreamConnection implements PendingWrite {
   readonly #sink: ResponseSink = {
     onInformation: (head) => this.#handler?.onInformation(head),
     onHead: (head, complete) => this.#handler?.onHead(head, complete),
-    onBody: (piece, last) => this.#handler?.onBody(piece, last),
+    onBody: (chunk, last) => this.#handler?.onBody(chunk, last),
     onComplete: (reusable, rest) => this.#complete(reusable, rest),
   };
   #bodySent = true;
@@ -135,8 +135,8 @@ export class UpstreamConnection implements PendingWrite {
   }
 
   /** Returns false when the caller should wait for `onDrain`. */
-  sendBody(piece: Buffer): boolean {
-    return this.socket.write(piece);
+  sendBody(chunk: Buffer): boolean {
+    return this.socket.write(chunk);
   }
 
   endBody(): void {

@@ -329,7 +329,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
     async listRanges(site, now, limit) {
       const rows = await selectBlocks(site)
         .where('kind', '=', 'range')
-        .where(holdsAt(now))
+        .where(appliesAt(now))
         .selectAll()
         .orderBy('id', 'desc')
         .limit(limit)
@@ -342,7 +342,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
       const rows = await selectBlocks(site)
         .where('kind', '=', 'ip')
         .where('value', 'in', values)
-        .where(holdsAt(now))
+        .where(appliesAt(now))
         .selectAll()
         .execute();
       return rows.map(toBlockedVisitor);
@@ -351,7 +351,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
     async list(site, { until, now = until, skip, limit }) {
       const rows = await selectBlocks(site)
         .where('created_at', '<=', until)
-        .where(holdsAt(now))
+        .where(appliesAt(now))
         .selectAll()
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
@@ -364,11 +364,11 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
     async count(site, until, now = until) {
       const counted = (query: ReturnType<typeof selectBlocks>) =>
         query.select((expression) => expression.fn.countAll().as('rows')).executeTakeFirstOrThrow();
-      const made = selectBlocks(site).where('created_at', '<=', until);
+      const created = selectBlocks(site).where('created_at', '<=', until);
       // A million rows are counted along an index that does not contain their ends; those that have ended are few.
       const [all, over] = await Promise.all([
-        counted(made),
-        counted(made.where('until', 'is not', null).where('until', '<=', now)),
+        counted(created),
+        counted(created.where('until', 'is not', null).where('until', '<=', now)),
       ]);
       return Number(all.rows) - Number(over.rows);
     },
@@ -424,7 +424,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
  * Returns the condition of a block that has not ended.
  * @param now milliseconds since the Unix epoch
  */
-function holdsAt(now: number) {
+function appliesAt(now: number) {
   return sql<boolean>`(until is null or until > ${now})`;
 }
 
@@ -441,7 +441,7 @@ async function isBlockedUser(
     .where('site', '=', site)
     .where('kind', '=', 'user')
     .where('value', '=', String(user))
-    .where(holdsAt(now))
+    .where(appliesAt(now))
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -117,20 +117,20 @@ class SqliteActivityStore implements OpenActivityStore {
   async write({ site, visits, dropped }: VisitBatch): Promise<void> {
     if (this.#closed) throw new StorageError('closed', 'The Activity Log is closed.');
     const size = visits.weight;
-    const late = (this.#dropped.get(site) ?? 0) + dropped;
+    const total = (this.#dropped.get(site) ?? 0) + dropped;
     this.#dropped.delete(site);
     // Twice the limit of the thread itself, which may not have read its messages for a moment.
     const fits = this.#underWay + size <= 2 * this.#settings.maxWaiting;
     if (!fits) {
-      this.#drop(site, late + visits.hits);
+      this.#drop(site, total + visits.hits);
       return;
     }
     this.#underWay += size;
     try {
       const timeZone = this.#timeZone(site);
-      await this.#write({ name: 'visits', site, timeZone, visits, dropped: late, at: this.#now() });
+      await this.#write({ name: 'visits', site, timeZone, visits, dropped: total, at: this.#now() });
     } catch {
-      this.#drop(site, late + visits.hits);
+      this.#drop(site, total + visits.hits);
     } finally {
       this.#underWay -= size;
     }
