@@ -204,22 +204,22 @@ export function systemDns(servers: readonly string[], timeoutMs = TIMEOUT_MS): D
   const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });
   if (servers.length > 0) resolver.setServers(servers);
   return {
-    names: (address) => orNone(resolver.resolvePtr(reverseName(address))),
-    addresses: (name, family) => orNone(family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)),
+    names: (address) => orEmpty(resolver.resolvePtr(reverseName(address))),
+    addresses: (name, family) => orEmpty(family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)),
   };
 }
 
-async function orNone(records: Promise<readonly string[]>): Promise<readonly string[]> {
+async function orEmpty(records: Promise<readonly string[]>): Promise<readonly string[]> {
   try {
     return await records;
   } catch (error) {
-    if (NO_SUCH.has((error as NodeJS.ErrnoException).code ?? '')) return [];
+    if (NOT_FOUND_CODES.has((error as NodeJS.ErrnoException).code ?? '')) return [];
     throw error;
   }
 }
 
 /** Codes of a name that does not exist, has no such record, or is not accepted by resolvers. */
-const NO_SUCH: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADRESP']);
+const NOT_FOUND_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADRESP']);
 
 /**
  * Returns the reverse name of an address: `7.2.0.192.in-addr.arpa` (RFC 1035 section 3.5), or 32 hexadecimal digits

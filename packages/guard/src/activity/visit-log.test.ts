@@ -54,7 +54,7 @@ function createTestLog(write?: (batch: VisitBatch) => Promise<void>) {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 /** Advances the clock of `logUnderTest`. */
-const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('visits', () => {
   it('omit requests that WordPress proved to send itself, unless the owner includes them', async () => {
@@ -64,7 +64,7 @@ describe('visits', () => {
     log.add('site', createRequest('/wp-cron.php?doing_wp_cron=3'));
     rules.ownCron = true;
     log.add('site', createRequest('/wp-cron.php?doing_wp_cron=4', { isOwnCron: true }));
-    await passes(200);
+    await advance(200);
     expect(visits().map(({ target }) => target.at(-1))).toEqual(['2', '3', '4']);
   });
 
@@ -72,7 +72,7 @@ describe('visits', () => {
     const { log, batches } = createTestLog();
     const before = Date.now();
     log.add('site', createRequest('/shop?x=1', { status: 404, rule: 'a-rule' }));
-    await passes(100);
+    await advance(100);
     expect(batches[0]).toMatchObject({
       site: 'site',
       dropped: 0,
@@ -87,7 +87,7 @@ describe('visits', () => {
     const { log, visits } = createTestLog();
     for (let count = 0; count < 170; count++) {
       log.add('site', createRequest('/same'));
-      await passes(10);
+      await advance(10);
     }
     await log.stop();
     expect(visits().reduce((sum, visit) => sum + visit.count, 0)).toBe(170);
@@ -99,7 +99,7 @@ describe('visits', () => {
     for (let i = 0; i < 3000; i++) log.add('site', createRequest(`/${i}`));
     for (let i = 0; i < 3000; i++) log.add('site', createRequest(`/${i}`));
     expect(batches.map((batch) => batch.visits.length)).toEqual([1000, 1000, 1000]);
-    await passes(300);
+    await advance(300);
     expect(visits()).toHaveLength(3000);
     await log.stop();
     expect(visits().reduce((sum, visit) => sum + visit.count, 0)).toBe(6000);
@@ -129,7 +129,7 @@ describe('visits', () => {
     const { log, visits } = createTestLog();
     const written = async (target: string, ms: number) => {
       log.add('site', createRequest(target));
-      await passes(ms);
+      await advance(ms);
       return visits().length;
     };
     expect([await written('/same', 100), await written('/other', 100)]).toEqual([1, 2]);
@@ -161,9 +161,9 @@ describe('visits', () => {
     const { log, batches, reported } = createTestLog();
     for (const batch of [1, 2]) {
       log.add('site', createRequest('/same'));
-      await passes(100);
+      await advance(100);
       expect(batches).toHaveLength(batch);
-      await passes(2500);
+      await advance(2500);
     }
     expect(reported).toHaveLength(2);
   });
@@ -214,7 +214,7 @@ describe('visits', () => {
     for (let i = 0; i < 10; i++) log.add('quiet', createRequest(`/${i}`));
     for (let i = 0; i < 1000; i++) log.add('flooded', createRequest('/0'));
     const stopped = log.stop();
-    await passes(50);
+    await advance(50);
     await stopped;
     const stored = visits().reduce((sum, visit) => sum + visit.count, 0);
     expect(stored + dropped()).toBe(31_010);
@@ -233,10 +233,10 @@ describe('visits', () => {
     };
     visit('/one');
     visit('/two');
-    await passes(200);
+    await advance(200);
     expect(batches).toHaveLength(10_000);
     visit('/three');
-    await passes(250);
+    await advance(250);
     expect(batches).toHaveLength(10_000);
     free();
     await log.stop();
@@ -251,14 +251,14 @@ describe('visits', () => {
     });
     log.add('site', createRequest('/1'));
     log.add('site', createRequest('/1'));
-    await passes(300);
+    await advance(300);
     expect(batches.length).toBeGreaterThanOrEqual(3);
     expect(events().filter((event) => event === 'visits-store-failed')).toHaveLength(1);
     fails = false;
     const stored = batches.length;
-    await passes(100);
+    await advance(100);
     expect(batches[stored]).toMatchObject({ visits: [], dropped: 2 });
-    await passes(250);
+    await advance(250);
     expect(batches.slice(stored + 1)).toEqual([]);
     expect(dropped()).toBeGreaterThanOrEqual(2);
   });

@@ -189,7 +189,7 @@ export function createVisitLog(deps: {
     const facts = toFacts(observed, siteRules, 0);
     recent.put(hash, visits.fresh, visits.fresh.append(key, facts));
     onVisit?.(site, key.address, facts.agent);
-    if (visits.fresh.rows >= BATCH_VISITS) visits.fresh = handOver(site, visits, visits.fresh);
+    if (visits.fresh.rows >= BATCH_VISITS) visits.fresh = writePack(site, visits, visits.fresh);
   }
 
   function repeat(
@@ -280,9 +280,9 @@ export function createVisitLog(deps: {
       if (visits.second !== now) endSecond(visits);
       // A count of dropped visits waits while the store is busy, since it would be a batch, too.
       if (visits.fresh.rows > 0 || (visits.dropped > 0 && inFlight < ALL_WAITING_MAX)) {
-        visits.fresh = handOver(site, visits, visits.fresh);
+        visits.fresh = writePack(site, visits, visits.fresh);
       }
-      if (secondIsOver && visits.repeats.rows > 0) visits.repeats = handOver(site, visits, visits.repeats);
+      if (secondIsOver && visits.repeats.rows > 0) visits.repeats = writePack(site, visits, visits.repeats);
       const written = visits.inFlight === 0 && visits.dropped === 0 && visits.repeats.rows === 0;
       // After two rotations none of its visits can be found any more.
       if (++visits.idle > 2 * REPEATS_EVERY && written && visits.folds === null) sites.delete(site);
@@ -291,7 +291,7 @@ export function createVisitLog(deps: {
   }
 
   /** Sends a batch to the store. Returns the builder of the next one. */
-  function handOver(site: SiteId, visits: SiteVisits, pack: PackedVisitBuilder): PackedVisitBuilder {
+  function writePack(site: SiteId, visits: SiteVisits, pack: PackedVisitBuilder): PackedVisitBuilder {
     const { dropped } = visits;
     const packed = pack.close();
     const { weight, hits } = packed;
@@ -329,22 +329,22 @@ export function createVisitLog(deps: {
       return { dropped: droppedInAll, waiting };
     },
     async writeAll() {
-      handOverAll();
+      writeAllPacks();
       await Promise.all(writes);
     },
     async stop() {
       clearTimeout(timer);
-      handOverAll();
+      writeAllPacks();
       await Promise.all(writes);
       sites.clear();
     },
   };
 
-  function handOverAll(): void {
+  function writeAllPacks(): void {
     for (const [site, visits] of sites) {
       endSecond(visits);
-      if (visits.fresh.rows > 0 || visits.dropped > 0) handOver(site, visits, visits.fresh);
-      if (visits.repeats.rows > 0) handOver(site, visits, visits.repeats);
+      if (visits.fresh.rows > 0 || visits.dropped > 0) writePack(site, visits, visits.fresh);
+      if (visits.repeats.rows > 0) writePack(site, visits, visits.repeats);
     }
   }
 }

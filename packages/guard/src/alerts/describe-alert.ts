@@ -376,7 +376,7 @@ function toOwnPage(slug: string): string {
 /** Translates a server message to the language of the site. */
 export function inLanguage(text: ServerText, language: Language): string {
   const { translate: translateKnown, counted: countKnown, number } = language;
-  const said: MessageLanguage = {
+  const messageLanguage: MessageLanguage = {
     translate: (known) => translateKnown(known),
     number,
     time: (time) => time,
@@ -388,7 +388,7 @@ export function inLanguage(text: ServerText, language: Language): string {
     if (entry === undefined) return english;
     const template =
       typeof entry === 'string' ? translateKnown(entry) : countKnown(entry.one, entry.other, getCount(params) ?? 0);
-    return fillMessage(template, params, said);
+    return fillMessage(template, params, messageLanguage);
   }
   return typeof text === 'string' ? translateKnown(text) : formatMessage(text);
 }

@@ -170,7 +170,11 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
       await change(context, (now) => {
         const gets = { report: report === 1, kinds: OFFERED_KINDS.filter((kind) => kinds.includes(kind)) };
         const before = getRecipientAlerts(now, email);
-        const entry = { name: 'alert_recipient', before: toGetsText(email, before), after: toGetsText(email, gets) };
+        const entry = {
+          name: 'alert_recipient',
+          before: toRecipientText(email, before),
+          after: toRecipientText(email, gets),
+        };
         return { settings: { ...now, recipients: { ...now.recipients, [email]: gets } }, entries: [entry] };
       });
       return { data: await getResponse(site), message: 'Saved.' };
@@ -244,6 +248,6 @@ function toTargetText({ webhook, slack, syslog }: AlertSettings, channel: Channe
   return hosts[channel] ?? 'Off';
 }
 
-function toGetsText(email: string, { report, kinds }: AlertSettings['recipients'][string]): string {
+function toRecipientText(email: string, { report, kinds }: AlertSettings['recipients'][string]): string {
   return `${email}: ${[...(report ? ['report'] : []), ...kinds].join(', ') || 'nothing'}`;
 }

@@ -27,7 +27,7 @@ const PRUNE_MS = HOUR;
 /** The running feature. */
 export interface Alerts extends RunningFeature {
   /** Whether a recipient of the tab Weekly Reports gets the weekly report. */
-  getsReport(site: SiteId, email: string): boolean;
+  receivesReport(site: SiteId, email: string): boolean;
   /** Returns the addresses that get mails of this kind. */
   listEmailsFor(site: SiteId, kind: AlertKind): readonly string[];
   /** Returns why alerts do not arrive, for the owner, or null. Throws StorageError. */
@@ -224,7 +224,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     });
 
     return {
-      getsReport: (site, email) => getRecipientAlerts(settings.get(site), email).report,
+      receivesReport: (site, email) => getRecipientAlerts(settings.get(site), email).report,
       listEmailsFor: (site, kind) => listEmailsFor(kind, settings.get(site), emails(site)),
       lastFailure: async (site) => describeFailures(await queue.listChannels(site), settings.get(site), emails(site)),
       async loadEndpoints() {

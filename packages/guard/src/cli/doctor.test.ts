@@ -129,7 +129,7 @@ async function getCertificate(days: number) {
 
 async function webServerInFront(front: Front, guard: string) {
   const { key, cert } = await getCertificate(front.days ?? 90);
-  const tls = createTlsServer({ key, cert }, (visitor, response) => handOn(front, guard, visitor, response));
+  const tls = createTlsServer({ key, cert }, (visitor, response) => forward(front, guard, visitor, response));
   const plain = createServer((visitor, response) => {
     response.writeHead(301, { location: `https://example.com${visitor.url}` }).end();
   });
@@ -147,7 +147,7 @@ async function listen(server: ReturnType<typeof createServer>): Promise<number> 
   return (server.address() as AddressInfo).port;
 }
 
-function handOn(front: Front, guard: string, visitor: IncomingMessage, response: ServerResponse): void {
+function forward(front: Front, guard: string, visitor: IncomingMessage, response: ServerResponse): void {
   const { forwardedFor = 'set', forwardedProto = true, target = guard, cached = [] } = front;
   if (cached.includes(visitor.url ?? '')) {
     response.writeHead(200, { 'content-type': 'text/html', age: '17', 'x-cache': 'HIT' }).end('kept');

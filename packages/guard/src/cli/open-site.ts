@@ -145,7 +145,7 @@ function descend(name: string, model: Model): void {
 }
 
 /** Runs a function in a folder below the working directory, and returns to the working directory. */
-export function within<Result>(path: string, model: Model, make: boolean, work: () => Result): Result {
+export function inFolder<Result>(path: string, model: Model, make: boolean, work: () => Result): Result {
   const names = path === '' ? [] : path.split('/');
   const trail: Stats[] = [];
   for (const name of names) {
@@ -171,8 +171,8 @@ export function goBack({ plugins }: OpenSite): void {
 }
 
 /** Whether a file below the folder exists. */
-export function isThere(site: OpenSite, name: string): boolean {
-  return withinIfThere(toFolder(name), site, () => findStatus(basename(name)) !== null) === true;
+export function existsInSite(site: OpenSite, name: string): boolean {
+  return inFolderIfPresent(toFolder(name), site, () => findStatus(basename(name)) !== null) === true;
 }
 
 /** The folder part of a name; '' for the top. */
@@ -182,9 +182,9 @@ export function toFolder(name: string): string {
 }
 
 /** Runs a function in a folder that may be missing, and returns from it. @returns null when the folder is missing */
-export function withinIfThere<Result>(path: string, site: OpenSite, work: () => Result): Result | null {
+export function inFolderIfPresent<Result>(path: string, site: OpenSite, work: () => Result): Result | null {
   try {
-    return within(path, site.model, false, work);
+    return inFolder(path, site.model, false, work);
   } catch (error) {
     if (!(error instanceof MissingFolder)) throw error;
     goBack(site);

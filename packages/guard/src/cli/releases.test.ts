@@ -350,16 +350,16 @@ describe.skipIf(!canPlayUsers)('attach --all as root (skipped without root)', ()
     mkdirSync(releases);
     const [first, second] = ['1', '2'].map((name) => makeWordPress(join(releases, name), OWNER));
     const current = join(at.root, 'current');
-    const leadTo = (release: string) => {
+    const linkTo = (release: string) => {
       rmSync(current, { force: true });
       linkAs(OWNER, release, current);
     };
-    leadTo(first as string);
+    linkTo(first as string);
     const { dataDir } = at;
     const upstream = ['--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'];
     const attached = runAsRoot('attach', '--wordpress', current, ...upstream, '--data-dir', dataDir);
     expect(attached).toMatchObject({ status: 0, stderr: '' });
-    leadTo(second as string);
+    linkTo(second as string);
     /** Changes a file as guard's user, who owns the data folder. */
     const edit = (file: string, change: (content: string) => string) => {
       const path = join(dataDir, file);

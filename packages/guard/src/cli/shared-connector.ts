@@ -73,7 +73,7 @@ export async function shareConnector(shared: string, sources: ConnectorSources):
   const contents = await readRelease(sources);
   const release = join(shared, toHash(contents));
   await makeSharedFolder(shared);
-  if (await isThere(release)) return accepted(release);
+  if (await exists(release)) return accepted(release);
   const temporary = join(shared, `.${randomBytes(6).toString('hex')}.tmp`);
   try {
     await makeFolder(temporary);
@@ -92,7 +92,7 @@ export async function shareConnector(shared: string, sources: ConnectorSources):
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     // Another command has created the release first.
-    if (!(await isThere(release))) throw error;
+    if (!(await exists(release))) throw error;
   }
   return accepted(release);
 }
@@ -103,7 +103,7 @@ export async function shareConnector(shared: string, sources: ConnectorSources):
  */
 async function makeSharedFolder(shared: string): Promise<void> {
   for (const path of [...listAncestors(shared), shared]) {
-    if (!(await isThere(path))) await makeFolder(path);
+    if (!(await exists(path))) await makeFolder(path);
     const fault = findFault(path, { isFile: false, isInside: path === shared });
     if (fault !== null) throw new CommandError(fault);
   }
@@ -122,7 +122,7 @@ async function makeFolder(path: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

@@ -41,15 +41,15 @@ import {
 import {
   type EnteredWordPress,
   enterWordPress,
+  existsInSite,
   goBack,
-  isThere,
+  inFolder,
+  inFolderIfPresent,
   type OpenSite,
   openSite,
   PUBLIC,
   secretRights,
   toFolder,
-  within,
-  withinIfThere,
 } from './open-site.js';
 import { queryMuPluginsFolder } from './query-mu-plugins-folder.js';
 import { findSharedFault } from './shared-connector.js';
@@ -104,10 +104,10 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   refuseUnlessWritable();
   secretRights(model);
   if (site !== null && findStatus(OWN_FOLDER) !== null) {
-    within(OWN_FOLDER, model, false, () => {
+    inFolder(OWN_FOLDER, model, false, () => {
       refuseUnlessWritable();
       for (const name of ['assets', 'languages', basename(KEYS)]) {
-        if (findStatus(name) !== null) within(name, model, false, refuseUnlessWritable);
+        if (findStatus(name) !== null) inFolder(name, model, false, refuseUnlessWritable);
       }
     });
   }
@@ -212,13 +212,13 @@ function placeFiles(site: OpenSite, files: readonly { readonly name: string; rea
   const key = secretRights(model);
   try {
     for (const folder of folders) {
-      within(toFolder(folder), model, false, () => {
+      inFolder(toFolder(folder), model, false, () => {
         if (makeFolder(basename(folder))) created.push(folder);
       });
     }
     for (const { name, bytes } of files) {
       const folder = toFolder(name);
-      within(folder, model, false, () => {
+      inFolder(folder, model, false, () => {
         const file = isKeyFile(name)
           ? // A web server never serves a key file that a killed process has left behind.
             stageFile(basename(name), bytes, key, '.php')
@@ -228,7 +228,7 @@ function placeFiles(site: OpenSite, files: readonly { readonly name: string; rea
     }
     while (staged.length > 0) {
       const { folder, file } = staged[0] as (typeof staged)[number];
-      within(folder, model, false, () => {
+      inFolder(folder, model, false, () => {
         placeFile(file);
         staged.shift();
         if (staged[0]?.folder !== folder) syncFolder();
@@ -248,7 +248,7 @@ function undo(
   const attempt = (folder: string, work: () => void) => {
     try {
       goBack(site);
-      within(folder, site.model, false, work);
+      inFolder(folder, site.model, false, work);
     } catch {
       // The folders were changed under this process. What it has left there belongs to the owner.
     }
@@ -268,7 +268,7 @@ function removeThisIfEmpty(): void {
 /** @returns whether the file no longer exists */
 function removeRecorded(site: OpenSite, name: string): boolean {
   try {
-    within(toFolder(name), site.model, false, () => removeFile(basename(name)));
+    inFolder(toFolder(name), site.model, false, () => removeFile(basename(name)));
   } catch (error) {
     goBack(site);
     return error instanceof MissingFolder;
@@ -279,7 +279,7 @@ function removeRecorded(site: OpenSite, name: string): boolean {
 function removeEmptyFolders(site: OpenSite, names: readonly string[]): void {
   for (const folder of listFolders(names).reverse()) {
     try {
-      within(toFolder(folder), site.model, false, () => removeIfEmpty(basename(folder)));
+      inFolder(toFolder(folder), site.model, false, () => removeIfEmpty(basename(folder)));
     } catch {
       goBack(site);
     }
@@ -305,7 +305,7 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   );
   const isSecretOwn = containsKey(site, SECRET, task.secret);
   // A key belongs to another site. Without such a key, `secret.php` belongs to this site, whatever it contains.
-  if (task.isInUse || keys.length > ownKeys.length || (keys.length > 0 && !isSecretOwn && isThere(site, SECRET))) {
+  if (task.isInUse || keys.length > ownKeys.length || (keys.length > 0 && !isSecretOwn && existsInSite(site, SECRET))) {
     for (const name of isSecretOwn ? [...ownKeys, SECRET] : ownKeys) removeRecorded(site, name);
     removeEmptyFolders(site, ownKeys);
     return { hasOthers: false, isInUse: true };
@@ -313,11 +313,11 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   const names = [...new Set([...recorded, ...ownKeys])];
   // Checks access to all folders before anything is deleted.
   for (const folder of listFolders(names)) {
-    withinIfThere(folder, site, () => {});
+    inFolderIfPresent(folder, site, () => {});
   }
   removeFile(LOADER);
   for (const name of names) {
-    withinIfThere(toFolder(name), site, () => removeFile(basename(name)));
+    inFolderIfPresent(toFolder(name), site, () => removeFile(basename(name)));
   }
   removeEmptyFolders(site, names);
   const hasOthers = findStatus(OWN_FOLDER) !== null;
@@ -354,7 +354,7 @@ function examine(call: SiteCall, secret: string): SiteResults['examine'] {
   };
   if (site === null || findStatus(OWN_FOLDER) === null) return { ...facts, secret: null, hasKey: false };
   const key = findKeyFile(site);
-  return within(toFolder(key), model, false, () => ({
+  return inFolder(toFolder(key), model, false, () => ({
     ...facts,
     secret: inPlugins(basename(key)),
     hasKey: readPlainFile(basename(key), MAX_READ_BYTES)?.includes(secret) === true,

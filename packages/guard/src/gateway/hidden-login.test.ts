@@ -15,7 +15,7 @@ const hiddenGate = async (more = {}, site = {}) => {
 };
 
 /** Everything that a visitor can compare, except the address itself, which the fake's missing page shows. */
-function seen(response: ClientResponse, path: string): object {
+function toComparable(response: ClientResponse, path: string): object {
   const { status, headers } = response;
   return {
     status,
@@ -89,7 +89,9 @@ describe('with a custom login address', () => {
         const page = path.replace('%s', name);
         const missingPath = path.replace('%s', missing);
         const atPage = await gateway.send(page, options);
-        expect(seen(atPage, page), page).toEqual(seen(await gateway.send(missingPath, options), missingPath));
+        expect(toComparable(atPage, page), page).toEqual(
+          toComparable(await gateway.send(missingPath, options), missingPath),
+        );
         expect(atPage.headers.join('\n') + atPage.body, page).not.toMatch(/my-door|join\/us/);
       }
     });
@@ -122,7 +124,7 @@ describe('with a custom login address', () => {
       gateway.wordpress.lose = { status, when: 'always' };
       const [at, expected] = [await gateway.send('/wp-admin/', options), await gateway.send('/xy-abcde/', options)];
       expect(at.status).toBe(status);
-      expect(seen(at, '/wp-admin/')).toEqual(seen(expected, '/xy-abcde/'));
+      expect(toComparable(at, '/wp-admin/')).toEqual(toComparable(expected, '/xy-abcde/'));
     }
   });
 
@@ -173,7 +175,7 @@ describe('with a custom login address', () => {
         await gateway.send('/wp-login.php', options),
         await gateway.send('/xy-abcde.php', options),
       ];
-      expect(seen(at, '/wp-login.php')).toEqual(seen(expected, '/xy-abcde.php'));
+      expect(toComparable(at, '/wp-login.php')).toEqual(toComparable(expected, '/xy-abcde.php'));
     }
   });
 
@@ -181,7 +183,9 @@ describe('with a custom login address', () => {
     const gateway = await hiddenGate({ login_access: ['198.51.100.1'] });
     const options = { headers: { cookie: 'wordpress_logged_in_x=1' } };
     const at = await gateway.send('/wp-admin/', options);
-    expect(seen(at, '/wp-admin/')).toEqual(seen(await gateway.send('/xy-abcde/', options), '/xy-abcde/'));
+    expect(toComparable(at, '/wp-admin/')).toEqual(
+      toComparable(await gateway.send('/xy-abcde/', options), '/xy-abcde/'),
+    );
   });
 
   it('an address that may not log in can’t distinguish the slug from any other missing path', async () => {
@@ -194,7 +198,9 @@ describe('with a custom login address', () => {
     ] as const) {
       for (const options of [{}, password, { method: 'HEAD' }, { headers: { cookie: 'wordpress_logged_in_x=1' } }]) {
         const at = await gateway.send(slug, options);
-        expect(seen(at, slug), slug).toEqual(seen(await gateway.send(missingPath, options), missingPath));
+        expect(toComparable(at, slug), slug).toEqual(
+          toComparable(await gateway.send(missingPath, options), missingPath),
+        );
         expect(at.status).toBe(404);
       }
     }
@@ -233,7 +239,7 @@ describe('with a custom login address', () => {
     gateway.wordpress.registration = false;
     for (const options of [{}, { method: 'POST', body: 'user_login=x' }, { method: 'HEAD' }]) {
       const at = await gateway.send('/join/us', options);
-      expect(seen(at, '/join/us')).toEqual(seen(await gateway.send('/join/xy', options), '/join/xy'));
+      expect(toComparable(at, '/join/us')).toEqual(toComparable(await gateway.send('/join/xy', options), '/join/xy'));
       expect(at.status).toBe(404);
     }
     // Without the custom page, WordPress itself responds at the address.
@@ -250,7 +256,9 @@ describe('with a custom login address', () => {
       ['/wp-activate.php?key=wrong', '/xy-abcdefgh.php?key=wrong'],
       ['/wp-signup.php', '/xy-abcdef.php'],
     ] as const) {
-      expect(seen(await gateway.send(path), path)).toEqual(seen(await gateway.send(missingPath), missingPath));
+      expect(toComparable(await gateway.send(path), path)).toEqual(
+        toComparable(await gateway.send(missingPath), missingPath),
+      );
     }
   });
 
@@ -287,8 +295,8 @@ describe('with a custom login address', () => {
     for (const cookie of ['wordpress_logged_in_x=forged', 'wordpress_sec_x=forged']) {
       const response = await gateway.send('/news/wp-admin/', { headers: { cookie } });
       expect(response.header('set-cookie')).toBeUndefined();
-      expect(seen(response, '/news/wp-admin/')).toEqual(
-        seen(await gateway.send('/news/xy-abcde/', { headers: { cookie } }), '/news/xy-abcde/'),
+      expect(toComparable(response, '/news/wp-admin/')).toEqual(
+        toComparable(await gateway.send('/news/xy-abcde/', { headers: { cookie } }), '/news/xy-abcde/'),
       );
     }
   });

@@ -96,7 +96,7 @@ const OUTAGES_MAX = 10_000;
  * the same reason.
  */
 export class OutageLog {
-  readonly #outages = new Map<string, { last: number; left: number }>();
+  readonly #outages = new Map<string, { last: number; suppressed: number }>();
 
   /**
    * Records a failure.
@@ -107,11 +107,11 @@ export class OutageLog {
     const before = this.#outages.get(what);
     if (before !== undefined && Math.abs(now - before.last) < QUIET_MS) {
       before.last = now;
-      before.left++;
+      before.suppressed++;
       return null;
     }
     this.#outages.delete(what);
-    setBounded(this.#outages, what, { last: now, left: 0 }, OUTAGES_MAX);
-    return before?.left ?? 0;
+    setBounded(this.#outages, what, { last: now, suppressed: 0 }, OUTAGES_MAX);
+    return before?.suppressed ?? 0;
   }
 }

@@ -65,12 +65,12 @@ async function sendBySmtp(server: SmtpServer, mail: Mail): Promise<MailOutcome> 
     disableUrlAccess: true,
   }).compile();
   const connection = await createConnection(server, CONNECT_MS, SILENCE_MS);
-  let handedOver = false;
+  let sendStarted = false;
   try {
     const message = await node.build();
     const { from, to } = node.getEnvelope();
     await open(connection, server);
-    handedOver = true;
+    sendStarted = true;
     await step(connection, (done) => connection.send({ from, to }, message, done));
     connection.quit();
     return { kind: 'sent' };
@@ -78,7 +78,7 @@ async function sendBySmtp(server: SmtpServer, mail: Mail): Promise<MailOutcome> 
     connection.close();
     // A response of the server means that it did not accept the mail.
     const hasResponse = typeof (error as { responseCode?: unknown }).responseCode === 'number';
-    return { kind: handedOver && !hasResponse ? 'unclear' : 'refused', reason: toReason(server.host, error) };
+    return { kind: sendStarted && !hasResponse ? 'unclear' : 'refused', reason: toReason(server.host, error) };
   }
 }
 

@@ -145,13 +145,13 @@ describe('a finding', () => {
     state.finds = found([script('a')]);
     await run();
     expect(await runs.countFindings(site.id)).toBe(1);
-    await runs.keep(site.id, 'script:a', true, owner);
-    await runs.keep(site.id, 'script:a', true, owner);
+    await runs.markFinding(site.id, 'script:a', true, owner);
+    await runs.markFinding(site.id, 'script:a', true, owner);
     expect([await titles(), await runs.countFindings(site.id)]).toEqual([[], 0]);
     await run();
     const { latest } = await runs.describe(site.id, false);
     expect(latest).toMatchObject({ findings: [], kept: [{ key: 'script:a', by: 'owner' }] });
-    await runs.keep(site.id, 'script:a', false, owner);
+    await runs.markFinding(site.id, 'script:a', false, owner);
     expect(await titles()).toEqual(['A script in uploads']);
     const audit = await db
       .selectFrom('audit')
@@ -168,7 +168,7 @@ describe('a finding', () => {
   it('that does not exist can’t be kept', async () => {
     const { runs, run } = await start();
     await run();
-    await expect(runs.keep(site.id, 'script:other', true, owner)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(runs.markFinding(site.id, 'script:other', true, owner)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('is reported once, when it is new and not kept', async () => {
@@ -178,7 +178,7 @@ describe('a finding', () => {
     await run();
     state.finds = found([script('a'), script('b')], 0);
     await run();
-    await runs.keep(site.id, 'script:a', true, owner);
+    await runs.markFinding(site.id, 'script:a', true, owner);
     state.finds = found([]);
     await run();
     state.finds = found([script('a')]);

@@ -15,7 +15,7 @@ import type { CheckupStore, StoredCheckup } from './checkup-store.js';
 const NIGHT = { first: 2 * 60, minutes: 3 * 60 };
 const EVERY_MS = 60_000;
 /** A checkup that was missed, since guard was stopped, runs within a day. */
-const MAKE_UP_MS = 24 * 3600_000;
+const CATCH_UP_MS = 24 * 3600_000;
 /** Maximum number of earlier checkups in a response. */
 const EARLIER_MAX = 60;
 
@@ -58,7 +58,7 @@ export interface CheckupRuns {
    * @throws ApiError 404 for a finding that the latest checkup does not contain
    * @throws StorageError
    */
-  keep(site: SiteId, key: string, keep: boolean, actor: Actor): Promise<void>;
+  markFinding(site: SiteId, key: string, keep: boolean, actor: Actor): Promise<void>;
   start(): void;
   /** Runs the checkups that are due, one site after the other. Never throws. */
   round(): Promise<void>;
@@ -145,10 +145,10 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
   }
 
   /** Returns the time of the weekly checkup that is due, or null. */
-  async function dueSlot(site: SiteId): Promise<number | null> {
+  async function findDueSlot(site: SiteId): Promise<number | null> {
     const now = clock();
     const slot = lastWeeklyTime(checkupMinute(site), deps.timeZone(site), now);
-    if (now - slot >= MAKE_UP_MS || slots.get(site) === slot) return null;
+    if (now - slot >= CATCH_UP_MS || slots.get(site) === slot) return null;
     const last = await store.lastSlot(site);
     // Half a week, because a change of the site's time zone moves the time.
     const isDone = last === null ? slot < since : slot - last < 3.5 * 24 * 3600_000;
@@ -164,7 +164,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
       if (stopped) return;
       if (!deps.isWeekly(site.id)) continue;
       try {
-        const slot = await dueSlot(site.id);
+        const slot = await findDueSlot(site.id);
         if (slot !== null) await run(site, slot);
       } catch (error) {
         logger.error({ event: 'checkup-failed', site: site.id, err: error }, 'A weekly checkup can’t run yet.');
@@ -225,7 +225,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
       const known = new Set(marks.map(({ key }) => key));
       return latest?.findings.filter(({ key }) => !known.has(key)).length ?? 0;
     },
-    async keep(site, key, keep, actor) {
+    async markFinding(site, key, keep, actor) {
       const finding = (await store.latest(site))?.findings.find((found) => found.key === key);
       if (finding === undefined) {
         throw new ApiError('not_found', {

@@ -62,21 +62,21 @@ export function postHack(deps: PostHackContext) {
     },
 
     /**
-     * Resolves once all passwords are reset; mails follow. With `goOn`, only the remaining mails of a stopped job are
-     * sent.
+     * Resolves once all passwords are reset; mails follow. With `continueStopped`, only the remaining mails of a stopped
+     * job are sent.
      */
     async forcePasswordReset({
       site,
       actor,
-      goOn,
+      continueStopped,
     }: {
       site: SiteConfig;
       actor: Actor;
-      goOn: boolean;
+      continueStopped: boolean;
     }): Promise<StoredJob> {
       const kind = 'force-password-reset';
-      const going = goOn ? await runner.continueStopped(site, kind) : null;
-      return going ?? runner.startAndStep(site, async () => newPasswordReset(actor), kind);
+      const continued = continueStopped ? await runner.continueStopped(site, kind) : null;
+      return continued ?? runner.startAndStep(site, async () => newPasswordReset(actor), kind);
     },
 
     /** `keep`: the browser whose session is kept, or null. */

@@ -327,9 +327,9 @@ const NAME_MAX = 60;
 const CHANGES_MAX = 6;
 
 /** Returns the lists of a report; empty ones are omitted. Text of visitors and users is plain and short. */
-function reportLists(language: Language, facts: ReportFacts, toLog: LogLinks, said: string): ReportList[] {
+function reportLists(language: Language, facts: ReportFacts, toLog: LogLinks, summary: string): ReportList[] {
   return [
-    addressList(language, facts, toLog, said),
+    addressList(language, facts, toLog, summary),
     pageList(language, facts, toLog),
     changeList(language, facts, toLog),
   ].filter((list) => list !== null);
@@ -339,11 +339,11 @@ function addressList(
   language: Language,
   { addresses, logins }: ReportFacts,
   toLog: LogLinks,
-  said: string,
+  summary: string,
 ): ReportList | null {
   const { translate, counted } = language;
   const sentence = describeLogins(language, logins);
-  const footer = said.includes(sentence) ? '' : sentence;
+  const footer = summary.includes(sentence) ? '' : sentence;
   if (addresses.length === 0 && footer === '') return null;
   return {
     title: translate('Addresses that tried most'),

@@ -32,8 +32,8 @@ export function reportEndpoints(
     },
     async 'update:notification_emails'({ entries: emails }, { site, actor }) {
       const deps = { change, sends, timeZone, maxEmails, clock };
-      const { recipients, reportsCome } = await setRecipients(deps, { site, actor, emails });
-      return { data: toResponse(recipients), message: savedText(recipients, reportsCome) };
+      const { recipients, willSendReports } = await setRecipients(deps, { site, actor, emails });
+      return { data: toResponse(recipients), message: savedText(recipients, willSendReports) };
     },
     async previewWeeklyReport(_input, { site }) {
       return { data: await soFar(site), message: '' };
@@ -45,9 +45,9 @@ export function reportEndpoints(
   };
 }
 
-function savedText({ entries }: ReportRecipients, reportsCome: boolean): string {
+function savedText({ entries }: ReportRecipients, willSendReports: boolean): string {
   if (entries.length === 0) return 'Nobody gets the weekly report.';
-  return reportsCome
+  return willSendReports
     ? 'The list is saved.'
     : 'The list is saved. Reports come once the log is on and kept for 8 days or more.';
 }

@@ -104,7 +104,7 @@ it.each([
   ['a week with long values everywhere', longestFacts],
 ])('text and HTML have the same content for %s', (_name, facts) => {
   const report = buildReport(facts, reportSite);
-  const said = new Set(
+  const visibleTexts = new Set(
     mailElements(renderReport(report)).flatMap(({ texts, attributes }) => [
       ...texts.map((text) => text.trim()),
       ...(attributes['aria-label'] === undefined ? [] : [attributes['aria-label']]),
@@ -123,11 +123,11 @@ it.each([
   ].filter((word) => word !== '');
   expect(words.length).toBeGreaterThan(30);
   for (const word of words as string[]) {
-    expect(said.has(word), `“${word}” in the HTML`).toBe(true);
+    expect(visibleTexts.has(word), `“${word}” in the HTML`).toBe(true);
     expect(text.includes(word), `“${word}” in the text`).toBe(true);
   }
   for (const note of [...report.notes, report.labels.why]) {
-    expect([...said].some((one) => one.includes(note))).toBe(true);
+    expect([...visibleTexts].some((one) => one.includes(note))).toBe(true);
     expect(text).toContain(note);
   }
 });

@@ -88,7 +88,7 @@ export interface RecipientContext {
 export async function setRecipients(
   deps: RecipientContext,
   { site, actor, emails }: { readonly site: SiteConfig; readonly actor: Actor; readonly emails: readonly string[] },
-): Promise<{ readonly recipients: ReportRecipients; readonly reportsCome: boolean }> {
+): Promise<{ readonly recipients: ReportRecipients; readonly willSendReports: boolean }> {
   const list = readRecipients(emails, deps.maxEmails);
   const { after } = await changeSettings(deps.change, { site, actor }, async ({ log }) => {
     const added = list.filter((email) => !log.notification_emails.includes(email));
@@ -96,7 +96,7 @@ export async function setRecipients(
     if (added.length > 0 && due !== null) await deps.sends.skip(site.id, added, due, deps.clock());
     return { notification_emails: list };
   });
-  return { recipients: toRecipients(after.log, deps.maxEmails), reportsCome: reportsArePossible(after.log) };
+  return { recipients: toRecipients(after.log, deps.maxEmails), willSendReports: canSendReports(after.log) };
 }
 
 /** Converts the recipients of a site for the API. */
@@ -108,6 +108,6 @@ export function toRecipients({ notification_emails }: LogSettings, maxEmails: nu
 }
 
 /** Whether a site's log is on and kept long enough for a report. */
-export function reportsArePossible({ disable_activity_log, log_lifetime }: LogSettings): boolean {
+export function canSendReports({ disable_activity_log, log_lifetime }: LogSettings): boolean {
   return disable_activity_log === 0 && log_lifetime >= WEEKLY_REPORT_MIN_DAYS;
 }

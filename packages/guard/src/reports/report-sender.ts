@@ -7,7 +7,7 @@ import type { Mailer, MailOutcome } from '../mail/mailer.js';
 import type { LogSettings } from '../settings/site-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ReportMail } from './make-report.js';
-import { reportsArePossible } from './recipients.js';
+import { canSendReports } from './recipients.js';
 import { getDueSendTime, toNextTry } from './send-time.js';
 import type { ClaimedReport, ReportFailure, ReportStore } from './sent-reports.js';
 
@@ -71,7 +71,7 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
   async function sendDue(site: SiteConfig): Promise<void> {
     const settings = deps.settings(site.id);
     const emails = deps.recipients(site.id);
-    if (emails.length === 0 || !reportsArePossible(settings)) return;
+    if (emails.length === 0 || !canSendReports(settings)) return;
     await sends.endInterrupted(site.id, INTERRUPTED, clock());
     const due = getDueSendTime(site.id, deps.timeZone(site.id), clock());
     for (const email of emails) {

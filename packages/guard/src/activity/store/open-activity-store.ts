@@ -92,7 +92,7 @@ class SqliteActivityStore implements OpenActivityStore {
   #failing = false;
   #closed = false;
   /** Visits that were sent and are not committed yet. */
-  #underWay = 0;
+  #pendingSize = 0;
   /** Dropped visits that the writer thread has not counted yet, by site. */
   readonly #dropped = new Map<SiteId, number>();
 
@@ -120,19 +120,19 @@ class SqliteActivityStore implements OpenActivityStore {
     const total = (this.#dropped.get(site) ?? 0) + dropped;
     this.#dropped.delete(site);
     // Twice the limit of the thread itself, which may not have read its messages for a moment.
-    const fits = this.#underWay + size <= 2 * this.#settings.maxWaiting;
+    const fits = this.#pendingSize + size <= 2 * this.#settings.maxWaiting;
     if (!fits) {
       this.#drop(site, total + visits.hits);
       return;
     }
-    this.#underWay += size;
+    this.#pendingSize += size;
     try {
       const timeZone = this.#timeZone(site);
       await this.#write({ name: 'visits', site, timeZone, visits, dropped: total, at: this.#now() });
     } catch {
       this.#drop(site, total + visits.hits);
     } finally {
-      this.#underWay -= size;
+      this.#pendingSize -= size;
     }
   }
 
