@@ -194,7 +194,7 @@ describe('the canonical path', () => {
   it.each(['/', '/hello-world/', '/%C3%9Cber/', '/50%25-off/', '/search/100%25/', '/a..b/c.', '/~x/@y', '/a:b'])(
     'of %s has no other interpretation',
     (target) => {
-      expect(toCanonicalPath(target)).toMatchObject({ ok: true, doubt: null });
+      expect(toCanonicalPath(target)).toMatchObject({ ok: true, ambiguity: null });
     },
   );
 

@@ -68,5 +68,5 @@ it('counts are exact while there are fewer values than counters', () => {
       ['c', { hits: 2, excess: 0 }],
     ]),
   );
-  expect(counters.takeChanges()).toEqual({ changed: [], gone: [] });
+  expect(counters.takeChanges()).toEqual({ changed: [], removed: [] });
 });
