@@ -22,8 +22,8 @@ describe('a crawler', () => {
     const { entries } = await site.unknown();
     // DNS may have responded before the first visit was stored.
     const second = entries.filter((row) => row.page_visited === '/second');
-    const said = second.map((row) => [row.page_visited, row.ip, row.type, row.do_not_block]);
-    expect(said.sort()).toEqual([
+    const rows = second.map((row) => [row.page_visited, row.ip, row.type, row.do_not_block]);
+    expect(rows.sort()).toEqual([
       ['/second', '192.0.2.7', 'Googlebot', 1],
       ['/second', '192.0.2.8', 'Unverified bot', 0],
     ]);

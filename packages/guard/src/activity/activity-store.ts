@@ -235,11 +235,11 @@ export interface ActivityStore {
   visitsAround(
     site: SiteId,
     visit: { readonly id: number; readonly visitorId: number },
-    most: number,
+    limit: number,
   ): Promise<readonly VisitRow[]>;
   countVisits(site: SiteId, filter: VisitFilter, anchor: number | null): Promise<Counted>;
-  /** Counts rows newer than `since`, up to `most`. */
-  newVisits(site: SiteId, filter: VisitFilter, since: number, most: number): Promise<number>;
+  /** Counts rows newer than `since`, up to `limit`. */
+  newVisits(site: SiteId, filter: VisitFilter, since: number, limit: number): Promise<number>;
   newestVisit(site: SiteId): Promise<number>;
 
   /** Stores the events that are not stored yet; resolves when they are on disk. */
@@ -247,15 +247,15 @@ export interface ActivityStore {
   listEvents(window: Window<EventFilter>): Promise<readonly EventRow[]>;
   searchEvents(window: Window<EventFilter>): Promise<FoundRows<EventRow>>;
   countEvents(site: SiteId, filter: EventFilter, anchor: number | null): Promise<Counted>;
-  newEvents(site: SiteId, filter: EventFilter, since: number, most: number): Promise<number>;
+  newEvents(site: SiteId, filter: EventFilter, since: number, limit: number): Promise<number>;
   newestEvent(site: SiteId): Promise<number>;
 
-  /** Lists options of a filter that contain the text, most frequent first, at most `most`. */
+  /** Lists options of a filter that contain the text, most frequent first, at most `limit`. */
   options(
     site: SiteId,
     filter: 'type' | 'code' | 'ip' | 'user' | 'activity',
     search: string,
-    most: number,
+    limit: number,
   ): Promise<readonly { readonly label: string; readonly value: string }[]>;
 
   /** Returns the visitor of an address or user, creating it if it is new. */
@@ -264,8 +264,8 @@ export interface ActivityStore {
   visitor(site: SiteId, id: number): Promise<Visitor | null>;
   /** Returns the search engine that DNS verified for a visitor in this range, or null. */
   verifiedBotIn(site: SiteId, range: Range): Promise<string | null>;
-  /** Counts the addresses of a range that have a visitor, up to `most`. */
-  countVisitorsIn(site: SiteId, range: Range, most: number): Promise<number>;
+  /** Counts the addresses of a range that have a visitor, up to `limit`. */
+  countVisitorsIn(site: SiteId, range: Range, limit: number): Promise<number>;
   setHostname(site: SiteId, visitorId: number, hostname: string | null, verifiedBot: string | null): Promise<void>;
 
   /**
@@ -309,7 +309,7 @@ export interface ActivityStore {
     what: 'address' | 'page' | 'failed-login' | 'attacked-page',
     fromDay: string,
     toDay: string,
-    most: number,
+    limit: number,
   ): Promise<readonly TopEntry[]>;
   /** Counts events by kind in the hours that begin in [from, to), most frequent first. Kept for 35 days. */
   eventKinds(

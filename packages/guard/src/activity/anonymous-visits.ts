@@ -108,7 +108,7 @@ export function responseText({ status, rule }: Pick<VisitRow, 'status' | 'rule'>
 }
 
 /**
- * Counts the new visits of a list, up to `most`.
+ * Counts the new visits of a list, up to `limit`.
  * @throws ApiError invalid_input
  * @throws StorageError
  */
@@ -120,14 +120,14 @@ export async function countNewVisits(
     readonly filters: SentFilters;
     readonly exact: boolean;
   } & VisitSearch,
-  most: number,
+  limit: number,
 ): Promise<number> {
   const { filter } = parseVisitFilters(
     query.filters,
     { timeZone: deps.timeZone(query.site), exact: query.exact },
     query,
   );
-  return deps.store.newVisits(query.site, filter, query.since, most);
+  return deps.store.newVisits(query.site, filter, query.since, limit);
 }
 
 async function visitOptions(

@@ -30,7 +30,7 @@ const INJECTION =
 const USERS = /[?&]author=\d|\/wp-json\/wp\/v2\/users|rest_route=(?:\/|%2f)wp(?:\/|%2f)v2(?:\/|%2f)users/i;
 const COMMENTS = /\/wp-(?:comments-post|trackback)\.php(?=$|[/;?])/i;
 /** Characters of a target that are examined. Each pattern takes time per character. */
-const LOOKED_AT = 300;
+const SCANNED_CHARACTERS_MAX = 300;
 
 /**
  * Returns the goal of a request. Every refused request and every failed login has a goal. Another request has one only
@@ -39,7 +39,7 @@ const LOOKED_AT = 300;
  */
 export function attackGoal(request: JudgedRequest): AttackGoal | null {
   const { rule, failedLogins, method, status, isKnownCrawler } = request;
-  const target = request.target.slice(0, LOOKED_AT);
+  const target = request.target.slice(0, SCANNED_CHARACTERS_MAX);
   if (failedLogins > 0) return 'passwords';
   if (rule === null) return isKnownCrawler ? null : scanGoal(target, status);
   if (LOGIN_RULES.has(rule) || rule === 'xml-rpc' || LOGIN.test(target)) return 'passwords';

@@ -72,7 +72,7 @@ export type BotNames = (agent: string) => string | null;
 /** Maximum length of a name. */
 const NAME_CHARACTERS = 40;
 /** Length of the substrings by which an agent is looked up. */
-const PIECE = 3;
+const PREFIX_LENGTH = 3;
 
 let names: BotNames | null = null;
 
@@ -108,19 +108,19 @@ export function botNames(list: readonly Entry[]): BotNames {
   const shown = list.map(toName);
   for (const [at, { pattern }] of list.entries()) {
     const text = plainText(pattern);
-    if (text === null || text.length < PIECE) {
+    if (text === null || text.length < PREFIX_LENGTH) {
       others.push({ pattern: new RegExp(pattern), at });
       continue;
     }
-    const piece = text.slice(0, PIECE);
-    const same = plain.get(piece);
-    if (same === undefined) plain.set(piece, [{ text, at }]);
+    const prefix = text.slice(0, PREFIX_LENGTH);
+    const same = plain.get(prefix);
+    if (same === undefined) plain.set(prefix, [{ text, at }]);
     else same.push({ text, at });
   }
   return (agent) => {
     let first = list.length;
-    for (let i = 0; i + PIECE <= agent.length; i++) {
-      for (const { text, at } of plain.get(agent.slice(i, i + PIECE)) ?? NONE) {
+    for (let i = 0; i + PREFIX_LENGTH <= agent.length; i++) {
+      for (const { text, at } of plain.get(agent.slice(i, i + PREFIX_LENGTH)) ?? NONE) {
         if (at < first && agent.startsWith(text, i)) first = at;
       }
     }

@@ -35,7 +35,7 @@ async function setUp() {
       store: memory.store,
       securityEvents,
       shorten,
-      answers: () => true,
+      isReachable: () => true,
       onOptions,
       clock: Date.now,
       logger: log.logger,
@@ -250,10 +250,10 @@ describe('the address in a row', () => {
 
 describe('unreadable rows', () => {
   it.each<[string, object]>([
-    ['a time that is none', { at: 'now' }],
+    ['an invalid time', { at: 'now' }],
     ['no object', { object: null }],
-    ['markup for a kind', { kind: '<script>' }],
-    ['a uid of another form', { uid: `${'0'.repeat(31)}x` }],
+    ['markup as the kind', { kind: '<script>' }],
+    ['a malformed uid', { uid: `${'0'.repeat(31)}x` }],
     ['a user without a name', { user: { id: 3 } }],
     ['an unknown origin', { origin: 'mars' }],
   ])('with %s are skipped and logged; the rows beside them are stored', async (_name, broken) => {

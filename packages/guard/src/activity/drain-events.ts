@@ -73,13 +73,13 @@ export function createEventDrain(deps: {
   readonly securityEvents: Pick<SecurityEvents, 'report'>;
   readonly shorten: (site: SiteId, address: string) => string;
   /** Whether the connector is known to respond. */
-  readonly answers: (site: SiteId) => boolean;
+  readonly isReachable: (site: SiteId) => boolean;
   /** Called after options of WordPress were changed: its time zone, language or addresses may have changed. */
   readonly onOptions: (site: SiteConfig) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }): EventDrain {
-  const { sites, client, store, securityEvents, shorten, answers, onOptions, clock, logger } = deps;
+  const { sites, client, store, securityEvents, shorten, isReachable, onOptions, clock, logger } = deps;
   const states = new Map<SiteId, SiteDrain>();
   /** Batches that are being stored. */
   const writes = new Set<Promise<void>>();
@@ -120,7 +120,7 @@ export function createEventDrain(deps: {
 
   async function run(site: SiteConfig, state: SiteDrain): Promise<void> {
     try {
-      const heldMs = (await takeAll(site)) * 1000;
+      const heldMs = (await drainAll(site)) * 1000;
       if (heldMs > 0) returnForHeld(site, state, heldMs);
       if (state.failures > 0)
         logger.info({ event: 'events-drain-recovered', site: site.id }, 'Events are fetched again.');
@@ -152,7 +152,7 @@ export function createEventDrain(deps: {
    * Drains until the outbox is empty.
    * @returns in how many seconds there are more rows; 0 when there are none
    */
-  async function takeAll(site: SiteConfig): Promise<number> {
+  async function drainAll(site: SiteConfig): Promise<number> {
     let ack: readonly string[] = [];
     do {
       const { events: rows, held } = await client.events(site, { ack, limit: BATCH });
@@ -202,7 +202,7 @@ export function createEventDrain(deps: {
     // Called first, since it counts the rounds.
     const isUsed = inUse.wasRecentlyUsed(site);
     const { timer, last } = getState(site);
-    if (timer !== null || !answers(site)) return false;
+    if (timer !== null || !isReachable(site)) return false;
     // Math.abs: a clock that was set back must not delay the drain until it has caught up.
     return isUsed || last === null || Math.abs(clock() - last.at) >= last.pause;
   }

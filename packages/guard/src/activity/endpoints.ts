@@ -83,16 +83,16 @@ export function activityEndpoints(
     ...{ services, store: blocked, sync: blocklist, log: store, protectedAddresses },
     onTimed: log.blockEnds.planned,
   };
-  const seen = async <Row extends { readonly ip: string; readonly hostname: string }>(
+  const requestHostnames = async <Row extends { readonly ip: string; readonly hostname: string }>(
     site: SiteConfig,
-    answer: Promise<ListPage<Row>>,
+    page: Promise<ListPage<Row>>,
   ) => {
-    const { entries } = await answer;
+    const { entries } = await page;
     log.lookUp(
       site.id,
       entries.filter(({ hostname }) => hostname === '').map(({ ip }) => ip),
     );
-    return { data: await answer, message: '' };
+    return { data: await page, message: '' };
   };
 
   return {
@@ -112,9 +112,9 @@ export function activityEndpoints(
     },
     handlers: {
       activityUnknown: (input, context) =>
-        seen(context.site, listVisits({ ...lists, visitors }, toListQuery(input, context))),
+        requestHostnames(context.site, listVisits({ ...lists, visitors }, toListQuery(input, context))),
       registeredActivity: (input, context) =>
-        seen(context.site, listEvents({ ...lists, users, visitors }, toListQuery(input, context))),
+        requestHostnames(context.site, listEvents({ ...lists, users, visitors }, toListQuery(input, context))),
       async blockedUsers(input, context) {
         const sources = { blocked, visitors: store, locks: login.lockedAddresses, ...lists };
         return { data: await listBlocked(sources, toListQuery(input, context)), message: '' };
@@ -125,13 +125,13 @@ export function activityEndpoints(
       },
       async activityNews({ list, since, filters, exact, preset, search }, { site }) {
         const count = list === 'unknown' ? countNewVisits : countNewEvents;
-        const looked = { preset: preset ?? null, search: search ?? '' };
-        const query = { site: site.id, since, filters, exact: exact === 1, ...looked };
+        const searchOptions = { preset: preset ?? null, search: search ?? '' };
+        const query = { site: site.id, since, filters, exact: exact === 1, ...searchOptions };
         return { data: { count: await count({ store, timeZone }, query, NEWS_MAX) }, message: '' };
       },
       async activityTraffic({ from, to }, { site: { id } }) {
-        const keptDays = sites.get(id).settings.log.log_lifetime;
-        const facts = { timeZone: timeZone(id), now: Math.floor(clock() / 1000), keptDays };
+        const retentionDays = sites.get(id).settings.log.log_lifetime;
+        const facts = { timeZone: timeZone(id), now: Math.floor(clock() / 1000), retentionDays };
         const plan = planTraffic({ from: from ?? null, to: to ?? null }, facts);
         const hours = await store.traffic(id, plan.edges[0] as number, plan.edges.at(-1) as number);
         return { data: sumTraffic(plan, hours), message: '' };
@@ -250,7 +250,7 @@ export async function getActivityOptions(
   site: SiteId,
 ): Promise<ActivityOptions> {
   const { log } = await deps.readSettings(site);
-  const keptFrom = Math.floor(deps.clock() / 1000) - log.log_lifetime * DAY;
-  const dropped = await deps.store.droppedVisits(site, keptFrom);
+  const retainedFrom = Math.floor(deps.clock() / 1000) - log.log_lifetime * DAY;
+  const dropped = await deps.store.droppedVisits(site, retainedFrom);
   return { ...toResponseValues('log', log), dropped };
 }

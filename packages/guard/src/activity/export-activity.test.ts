@@ -35,7 +35,7 @@ async function setUp(visits: readonly TestVisit[]) {
   const write = async (list: 'unknown' | 'registered', format: 'csv' | 'json', parameters: object = {}) => {
     const file = await exportActivity(deps, { site, list, format, parameters: { ...parameters }, exact: false });
     let text = '';
-    for await (const piece of file.content) text += piece;
+    for await (const chunk of file.content) text += chunk;
     return { file, text };
   };
   return { memory, deps, write };
@@ -107,7 +107,7 @@ describe('an export', () => {
     const { content } = await exportActivity(deps, query);
     await memory.addVisits([{ at: 1_900_000_000_000, status: 404 }]);
     let text = '';
-    for await (const piece of content) text += piece;
+    for await (const chunk of content) text += chunk;
     const rows = JSON.parse(text) as { code: number }[];
     expect([rows.length, rows.every(({ code }) => code === 404)]).toEqual([250, true]);
   });
@@ -121,13 +121,13 @@ describe('an export', () => {
       return list(window);
     };
     const file = await exportActivity(deps, { site, list: 'unknown', format: 'csv', parameters: {}, exact: false });
-    const pieces = file.content[Symbol.asyncIterator]();
-    await pieces.next();
-    await pieces.next();
+    const chunks = file.content[Symbol.asyncIterator]();
+    await chunks.next();
+    await chunks.next();
     expect(reads).toBe(1);
-    await pieces.next();
+    await chunks.next();
     expect(reads).toBe(2);
-    await pieces.return?.();
+    await chunks.return?.();
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(reads).toBe(2);
   });

@@ -32,7 +32,7 @@ describe('the filters of a request', () => {
     ['filters without a choice', [{ wp_name: 'type', children: [{ id: 'type', value: null, selectedValue: null }] }]],
     ['empty texts', [{ wp_name: 'date', children: [{ id: 'from', value: '' }] }]],
     ['filters without fields', [{ wp_name: 'type' }, { wp_name: 'code', children: null }]],
-    ['filters that nobody knows', [{ wp_name: 'mood', children: [{ value: 'fine' }] }]],
+    ['unknown filters', [{ wp_name: 'mood', children: [{ value: 'fine' }] }]],
   ])('are empty when they are %s', (_name, sent) => {
     const nothing = { from: null, to: null, addresses: null, search: null };
     expect(visits(sent).filter).toEqual({ ...nothing, type: null, code: null, preset: null, goal: null });
@@ -102,10 +102,10 @@ describe('the filters of a request', () => {
     });
     fc.assert(
       fc.property(choice, (choices) => {
-        const answered = visitFilters(choices, { type: [], code: [], ip: [] });
-        expect(visits(answered).choices).toEqual(choices);
+        const groups = visitFilters(choices, { type: [], code: [], ip: [] });
+        expect(visits(groups).choices).toEqual(choices);
         expect(parseVisitFilters(parsed(plainFilters(choices)), utc).choices).toEqual(choices);
-        for (const { children } of answered) {
+        for (const { children } of groups) {
           for (const { id, value, options } of children) {
             if (value !== null && id !== 'from' && id !== 'to') expect(options.map((o) => o.value)).toContain(value);
           }

@@ -135,15 +135,15 @@ export function parseVisitFilters(
   const from = read('from', seconds, 'date');
   const to = read('to', seconds, 'date');
   const type = read('type', shortText);
-  const code = read('code', (text) => wholeNumber(text, 100, 999));
+  const code = read('code', (text) => toWholeNumber(text, 100, 999));
   const ip = read('ip', readRanges);
   const goal = read('goal', (text) => attackGoals.find((known) => known === text) ?? null);
   read.refuseFaults();
-  const looked = parseSearch(search);
-  const addresses = intersect(ip?.ranges ?? null, looked.ranges);
+  const parsedSearch = parseSearch(search);
+  const addresses = intersect(ip?.ranges ?? null, parsedSearch.ranges);
   return {
     choices: { from, to, type, code, ip: ip?.text ?? null },
-    filter: { from, to: lastSecond(to, dates), type, code, addresses, preset, goal, search: looked.text },
+    filter: { from, to: lastSecond(to, dates), type, code, addresses, preset, goal, search: parsedSearch.text },
   };
 }
 
@@ -156,16 +156,16 @@ export function parseEventFilters(
   const read = reader(sent);
   const from = read('from', seconds, 'date');
   const to = read('to', seconds, 'date');
-  const user = read('user', (text) => wholeNumber(text, 1, Number.MAX_SAFE_INTEGER));
+  const user = read('user', (text) => toWholeNumber(text, 1, Number.MAX_SAFE_INTEGER));
   const activity = read('activity', shortText);
   read.refuseFaults();
-  const looked = parseSearch(search);
+  const parsedSearch = parseSearch(search);
   return {
     choices: { from, to, user, activity },
     filter: {
       ...{ from, to: lastSecond(to, dates), user, activity },
-      addresses: intersect(null, looked.ranges),
-      search: looked.text,
+      addresses: intersect(null, parsedSearch.ranges),
+      search: parsedSearch.text,
     },
   };
 }
@@ -280,12 +280,12 @@ function toText(value: unknown): string | null {
 }
 
 function seconds(text: string): number | null {
-  return wholeNumber(text, 0, LAST_SECOND);
+  return toWholeNumber(text, 0, LAST_SECOND);
 }
 
-function wholeNumber(text: string, least: number, most: number): number | null {
+function toWholeNumber(text: string, min: number, max: number): number | null {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : -1;
-  return value >= least && value <= most ? value : null;
+  return value >= min && value <= max ? value : null;
 }
 
 function shortText(text: string): string | null {

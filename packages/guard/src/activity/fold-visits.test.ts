@@ -23,7 +23,8 @@ function foldAll(visits: readonly FoldableVisit[]): FoldBuffer {
 /** Returns this number of addresses, each in a network of its own. */
 const far = (count: number) => Array.from({ length: count }, (_, index) => toAddress([0, 0, 0xffff, index << 8]).text);
 /** Returns this number of addresses of one network. */
-const near = (count: number) => Array.from({ length: count }, (_, index) => `2001:db8::${(index + 1).toString(16)}`);
+const createAddresses = (count: number) =>
+  Array.from({ length: count }, (_, index) => `2001:db8::${(index + 1).toString(16)}`);
 
 const others = ({ others: tally }: Fold) => (tally === null ? [] : [...readAddressCounts(tally.bytes())]);
 
@@ -81,7 +82,7 @@ describe('folded visits', () => {
   });
 
   it('of many addresses share the row of their network', () => {
-    const { folds } = foldAll(near(10_000).map((ip) => visit(ip)));
+    const { folds } = foldAll(createAddresses(10_000).map((ip) => visit(ip)));
     expect(folds).toHaveLength(33);
     const [network] = folds.slice(-1) as [Fold];
     expect(network).toMatchObject({ more: 9967, moreBits: 64 });
@@ -106,7 +107,7 @@ describe('folded visits', () => {
 
   it('are all counted, in total and for each address, in every order', () => {
     const query = fc.record({
-      ip: fc.constantFrom(...near(50), ...far(120), '192.0.2.1', '192.0.2.2'),
+      ip: fc.constantFrom(...createAddresses(50), ...far(120), '192.0.2.1', '192.0.2.2'),
       rule: fc.constantFrom('xml-rpc', 'feeds', 'blocked-visitor'),
       target: fc.constantFrom('/xmlrpc.php', '/', '/.env', '/wp-login.php', '/x.php'),
     });
@@ -134,7 +135,7 @@ describe('folded visits', () => {
 
   it('have the weight of their rows, and more when many addresses are counted', () => {
     expect(foldAll(Array.from({ length: 5000 }, () => visit('192.0.2.7'))).weight).toBe(1);
-    const { weight } = foldAll(near(10_000).map((ip) => visit(ip)));
+    const { weight } = foldAll(createAddresses(10_000).map((ip) => visit(ip)));
     expect(weight).toBeGreaterThan(500);
     expect(weight).toBeLessThan(2000);
   });

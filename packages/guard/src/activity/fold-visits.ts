@@ -37,7 +37,7 @@ export function isFlood(started: number, startedByAll: number): boolean {
 /** The kind of a target, by the first match in its path. */
 const TARGET_KINDS =
   /\/(?:(xmlrpc\.php)|(wp-login\.php)|(wp-json)|(wp-admin)|(wp-content|wp-includes)|(\.[^/]+))(?=$|[/;])|(\.ph(?:p\d?|tml))(?=$|[/;])/i;
-const REST = 3;
+const REST_API = 3;
 const PAGE = 0;
 const UNREADABLE = 8;
 const PATH_CHARACTERS = 200;
@@ -49,7 +49,7 @@ const PATH_CHARACTERS = 200;
 export function toTargetKind(target: string): number {
   if (target === '-') return UNREADABLE;
   const query = target.indexOf('?');
-  if (query !== -1 && target.includes('rest_route=', query)) return REST;
+  if (query !== -1 && target.includes('rest_route=', query)) return REST_API;
   const path = target.slice(0, Math.min(query === -1 ? target.length : query, PATH_CHARACTERS));
   const found = TARGET_KINDS.exec(path);
   return found === null ? PAGE : found.findIndex((text, group) => group > 0 && text !== undefined);
@@ -109,7 +109,7 @@ export interface FoldableVisit {
 }
 
 /** Rows with the same rule, status and kind of target. */
-interface Alike {
+interface SimilarRows {
   readonly byAddress: Map<string, Fold>;
   readonly byNetwork: Map<string, Fold>;
   anywhere: Fold | undefined;
@@ -117,7 +117,7 @@ interface Alike {
 
 /** Folds the visits of one site in one second. */
 export class FoldBuffer {
-  readonly #alike = new Map<string, Alike>();
+  readonly #similar = new Map<string, SimilarRows>();
   readonly #folds: Fold[] = [];
   #byAddress = 0;
   #byNetwork = 0;
@@ -135,8 +135,8 @@ export class FoldBuffer {
 
   /** Adds a visit to the row of similar visits. @returns false if there is none yet: then call `begin` */
   join(visit: FoldableVisit): boolean {
-    const alike = this.#alike.get(toGroup(visit.key));
-    const fold = alike && this.#findIn(alike, visit);
+    const similar = this.#similar.get(toGroup(visit.key));
+    const fold = similar && this.#findIn(similar, visit);
     if (fold === undefined) return false;
     fold.more++;
     if (visit.reference !== undefined && visit.reference !== 0) fold.lastReference = visit.reference;
@@ -148,34 +148,36 @@ export class FoldBuffer {
     return true;
   }
 
-  #findIn(alike: Alike, visit: FoldableVisit): Fold | undefined {
-    const fold = alike.byAddress.get(visit.key.address);
+  #findIn(similar: SimilarRows, visit: FoldableVisit): Fold | undefined {
+    const fold = similar.byAddress.get(visit.key.address);
     if (fold !== undefined || this.#byAddress < ROWS_BY_ADDRESS) return fold;
-    return alike.byNetwork.get(toNetwork(visit)) ?? (this.#byNetwork < ROWS_BY_NETWORK ? undefined : alike.anywhere);
+    return (
+      similar.byNetwork.get(toNetwork(visit)) ?? (this.#byNetwork < ROWS_BY_NETWORK ? undefined : similar.anywhere)
+    );
   }
 
   /** Begins a row with its first visit. @param at milliseconds since the Unix epoch */
   begin(visit: FoldableVisit, texts: VisitTexts, at: number): void {
     const group = toGroup(visit.key);
-    let alike = this.#alike.get(group);
-    if (alike === undefined) {
-      alike = { byAddress: new Map(), byNetwork: new Map(), anywhere: undefined };
-      this.#alike.set(group, alike);
+    let similar = this.#similar.get(group);
+    if (similar === undefined) {
+      similar = { byAddress: new Map(), byNetwork: new Map(), anywhere: undefined };
+      this.#similar.set(group, similar);
     }
     const fold = (moreBits: number | null): Fold => {
       const others = moreBits === null ? null : new AddressCounter();
       const { key, reference = 0 } = visit;
-      const made = { key, texts, at, moreBits, more: 0, others, reference, lastReference: reference };
-      this.#folds.push(made);
-      return made;
+      const row = { key, texts, at, moreBits, more: 0, others, reference, lastReference: reference };
+      this.#folds.push(row);
+      return row;
     };
     if (this.#byAddress < ROWS_BY_ADDRESS) {
       this.#byAddress++;
-      alike.byAddress.set(visit.key.address, fold(null));
+      similar.byAddress.set(visit.key.address, fold(null));
     } else if (this.#byNetwork < ROWS_BY_NETWORK) {
       this.#byNetwork++;
-      alike.byNetwork.set(toNetwork(visit), fold(toBits(visit)));
-    } else alike.anywhere = fold(NO_BITS);
+      similar.byNetwork.set(toNetwork(visit), fold(toBits(visit)));
+    } else similar.anywhere = fold(NO_BITS);
   }
 }
 

@@ -68,13 +68,13 @@ export function createGuardEvents(deps: {
     if (stopped || (timer !== null && urgent)) return;
     if (timer !== null) clearTimeout(timer);
     urgent = ms === PROMPT_MS;
-    timer = setTimeout(() => void take(), ms).unref();
+    timer = setTimeout(() => void drain(), ms).unref();
   }
 
-  function take(): Promise<void> {
+  function drain(): Promise<void> {
     timer = null;
     if (running !== null) again = true;
-    running ??= takeAll()
+    running ??= drainAll()
       .then(
         () => {
           failing = false;
@@ -94,7 +94,7 @@ export function createGuardEvents(deps: {
     return running;
   }
 
-  async function takeAll(): Promise<void> {
+  async function drainAll(): Promise<void> {
     for (const [site, events] of locks) await writeLocks(site, events);
     for (;;) {
       const rows = await outbox.listUndelivered(BATCH);
@@ -158,7 +158,7 @@ export function createGuardEvents(deps: {
       if (timer !== null) clearTimeout(timer);
       timer = null;
       await running;
-      await take();
+      await drain();
     },
   };
 }

@@ -21,7 +21,7 @@ const BING = claimedSearchEngine('bingbot/2.0');
 const DUCK = claimedSearchEngine('DuckDuckBot/1.1');
 
 /** Creates a lookup of host names whose visitors are in memory. */
-async function underTest() {
+async function setUp() {
   const server = await dnsServer();
   let ahead = 0;
   const visitors = new Map<string, Visitor>();
@@ -67,8 +67,8 @@ async function underTest() {
     ahead += ms;
   };
   /** Resolves when the questions were sent and have timed out. */
-  const gaveUp = (questions: number) => eventually(() => server.queries.length === questions && pending === 0);
-  return { server, hostnames, written, advance, gaveUp, isIdle: () => pending === 0 };
+  const settled = (questions: number) => eventually(() => server.queries.length === questions && pending === 0);
+  return { server, hostnames, written, advance, settled, isIdle: () => pending === 0 };
 }
 
 describe('a host name', () => {
@@ -80,7 +80,7 @@ describe('a host name', () => {
   });
 
   it('is stored with the visitor, and queried once', async () => {
-    const { server, hostnames, written } = await underTest();
+    const { server, hostnames, written } = await setUp();
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['Host-7.Example.com']);
     for (let i = 0; i < 5; i++) hostnames.request('site', '192.0.2.7', 'seen');
     await eventually(() => written.length === 1);
@@ -92,7 +92,7 @@ describe('a host name', () => {
   });
 
   it('is queried again after a day', async () => {
-    const { server, hostnames, written, advance } = await underTest();
+    const { server, hostnames, written, advance } = await setUp();
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['old.example.com']);
     hostnames.request('site', '192.0.2.7', 'seen');
     await eventually(() => written.length === 1);
@@ -104,7 +104,7 @@ describe('a host name', () => {
   });
 
   it('of a private address is not queried', async () => {
-    const { server, hostnames, written } = await underTest();
+    const { server, hostnames, written } = await setUp();
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['public.example.com']);
     const addresses = ['10.1.2.3', '127.0.0.1', '192.168.1.1', '172.20.0.1', '169.254.1.1', '100.64.0.1', '0.0.0.0'];
     for (const address of [...addresses, '::1', 'fd00::1', 'fe80::1', 'nonsense'])
@@ -116,7 +116,7 @@ describe('a host name', () => {
   });
 
   it('is ignored when it contains anything but letters, digits, hyphens and dots', async () => {
-    const { server, hostnames, written, isIdle } = await underTest();
+    const { server, hostnames, written, isIdle } = await setUp();
     const hostile = [
       ['<script>alert(1)</script>', 'example', 'com'],
       ['a\nb', 'com'],
@@ -137,10 +137,10 @@ describe('a host name', () => {
   });
 
   it('does not delay anything while DNS does not respond, and is queried again later', async () => {
-    const { server, hostnames, written, advance, gaveUp } = await underTest();
+    const { server, hostnames, written, advance, settled } = await setUp();
     server.silent = true;
     hostnames.request('site', '192.0.2.7', 'seen');
-    await gaveUp(1);
+    await settled(1);
     expect(written).toEqual([]);
     server.silent = false;
     server.records.set('PTR 7.2.0.192.in-addr.arpa', ['late.example.com']);
@@ -157,12 +157,12 @@ describe('a host name', () => {
 
   it('is queried a bounded number of times per second, first those that the owner looks at', async () => {
     const { pass } = passingTime();
-    const { server, hostnames } = await underTest();
+    const { server, hostnames } = await setUp();
     for (let i = 0; i < 200; i++) hostnames.request('site', `198.51.100.${i}`, 'seen');
     for (let i = 0; i < 5; i++) hostnames.request('site', `192.0.2.${i}`, 'shown');
     const began = Date.now();
     await eventually(() => server.queries.length >= 20);
-    for (let looks = 0; looks < 20; looks++) {
+    for (let count = 0; count < 20; count++) {
       pass(100);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
@@ -177,7 +177,7 @@ describe('a search engine', () => {
   const CRAWLER = 'PTR 7.2.0.192.in-addr.arpa';
 
   it('is verified when its name resolves to its address', async () => {
-    const { server, hostnames, written } = await underTest();
+    const { server, hostnames, written } = await setUp();
     server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
     server.records.set('A crawl-7.googlebot.com', ['203.0.113.1', '192.0.2.7']);
     hostnames.request('site', '192.0.2.7', 'claimed', GOOGLE);
@@ -186,7 +186,7 @@ describe('a search engine', () => {
   });
 
   it('is verified over IPv6, too', async () => {
-    const { server, hostnames, written } = await underTest();
+    const { server, hostnames, written } = await setUp();
     server.records.set(`PTR ${reverseName(parseAddress('2001:db8::7') as never)}`, ['crawl-7.googlebot.com']);
     server.records.set('AAAA crawl-7.googlebot.com', ['2001:db8:0:0:0:0:0:7']);
     hostnames.request('site', '2001:db8::7', 'claimed', GOOGLE);
@@ -195,7 +195,7 @@ describe('a search engine', () => {
   });
 
   it('is not verified by a name that resolves to another address, is in another domain, or belongs to another engine', async () => {
-    const { server, hostnames, written } = await underTest();
+    const { server, hostnames, written } = await setUp();
     server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
     server.records.set('A crawl-7.googlebot.com', ['203.0.113.1']);
     server.records.set('PTR 8.2.0.192.in-addr.arpa', ['googlebot.com.example.org']);
@@ -211,7 +211,7 @@ describe('a search engine', () => {
   });
 
   it('is no longer verified when its address gets another name, but remains verified while DNS does not respond', async () => {
-    const { server, hostnames, written, advance, gaveUp } = await underTest();
+    const { server, hostnames, written, advance, settled } = await setUp();
     server.records.set(CRAWLER, ['crawl-7.googlebot.com']);
     server.records.set('A crawl-7.googlebot.com', ['192.0.2.7']);
     hostnames.request('site', '192.0.2.7', 'claimed', GOOGLE);
@@ -219,7 +219,7 @@ describe('a search engine', () => {
     server.silent = true;
     advance(25 * 3600_000);
     hostnames.request('site', '192.0.2.7', 'claimed', GOOGLE);
-    await gaveUp(3);
+    await settled(3);
     expect(written).toHaveLength(1);
     server.silent = false;
     server.records.clear();
@@ -230,7 +230,7 @@ describe('a search engine', () => {
   });
 
   it('that publishes no names costs one query only', async () => {
-    const { server, hostnames, written } = await underTest();
+    const { server, hostnames, written } = await setUp();
     server.records.set(CRAWLER, ['host.duckduckgo.com']);
     hostnames.request('site', '192.0.2.7', 'claimed', DUCK);
     await eventually(() => written.length === 1);

@@ -105,7 +105,7 @@ export function createHostnames(deps: {
       if (task === null) return;
       started++;
       const key = `${task.site} ${task.address.text}`;
-      const done = look(task)
+      const done = lookUp(task)
         .catch((error: unknown) => {
           logger.warn({ event: 'hostname-store-failed', site: task.site, err: error }, 'A host name was not stored.');
         })
@@ -117,7 +117,7 @@ export function createHostnames(deps: {
     }
   }
 
-  async function look({ site, address, engine }: Task): Promise<void> {
+  async function lookUp({ site, address, engine }: Task): Promise<void> {
     const { text } = address;
     if (!isFresh(text, engine)) remember(known, text, await query(address, engine, known.get(text)));
     const fact = known.get(text);
@@ -128,15 +128,15 @@ export function createHostnames(deps: {
       return;
     }
     const proved = [...fact.proofs].find(([, proof]) => proof)?.[0] ?? null;
-    const tell = `${fact.hostname} ${proved}`;
-    if (stored.get(key) === tell) return;
+    const result = `${fact.hostname} ${proved}`;
+    if (stored.get(key) === result) return;
     const visitor = await store.getAddressVisitor(site, text);
     // A visitor that was not verified this time keeps the earlier result.
     const verified = fact.proofs.size === 0 ? visitor.verifiedBot : proved;
     if (visitor.hostname !== fact.hostname || visitor.verifiedBot !== verified) {
       await store.setHostname(site, visitor.id, fact.hostname, verified);
     }
-    remember(stored, key, tell);
+    remember(stored, key, result);
   }
 
   async function query(address: Address, engine: SearchEngine | null, before: Known | undefined): Promise<Known> {
@@ -204,22 +204,22 @@ export function systemDns(servers: readonly string[], timeoutMs = TIMEOUT_MS): D
   const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });
   if (servers.length > 0) resolver.setServers(servers);
   return {
-    names: (address) => orNone(resolver.resolvePtr(reverseName(address))),
-    addresses: (name, family) => orNone(family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)),
+    names: (address) => orEmpty(resolver.resolvePtr(reverseName(address))),
+    addresses: (name, family) => orEmpty(family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)),
   };
 }
 
-async function orNone(answer: Promise<readonly string[]>): Promise<readonly string[]> {
+async function orEmpty(records: Promise<readonly string[]>): Promise<readonly string[]> {
   try {
-    return await answer;
+    return await records;
   } catch (error) {
-    if (NO_SUCH.has((error as NodeJS.ErrnoException).code ?? '')) return [];
+    if (NOT_FOUND_CODES.has((error as NodeJS.ErrnoException).code ?? '')) return [];
     throw error;
   }
 }
 
 /** Codes of a name that does not exist, has no such record, or is not accepted by resolvers. */
-const NO_SUCH: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADRESP']);
+const NOT_FOUND_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADRESP']);
 
 /**
  * Returns the reverse name of an address: `7.2.0.192.in-addr.arpa` (RFC 1035 section 3.5), or 32 hexadecimal digits

@@ -105,7 +105,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
     feed.subscribe(() => events.handleAuditChange());
     const drain = createEventDrain({
       ...{ sites: siteList, client: wordpress, store, securityEvents, shorten, clock, logger },
-      answers: (site) => connectors.state(site).kind === 'ok',
+      isReachable: (site) => connectors.state(site).kind === 'ok',
       onOptions: connectors.check,
     });
     connectors.onSignal((site, signal) => {

@@ -44,8 +44,8 @@ async function setUp(rows: readonly TestVisit[] = []) {
   };
 }
 /** Returns the numbers of the visits in a response. */
-const shown = (answer: { entries: readonly { page_visited: string }[] }) =>
-  answer.entries.map(({ page_visited }) => Number(page_visited.slice(1)));
+const shown = (list: { entries: readonly { page_visited: string }[] }) =>
+  list.entries.map(({ page_visited }) => Number(page_visited.slice(1)));
 const down = (from: number, to: number) =>
   Array.from({ length: Math.max(0, from - to + 1) }, (_, index) => from - index);
 
@@ -66,8 +66,8 @@ describe('a list', () => {
     [60, 2],
   ])('of %i rows has %i pages', async (rows, pages) => {
     const { list } = await setUp(visits(rows));
-    const answer = await list();
-    expect([answer.pages, answer.total, answer.cursor === null]).toEqual([pages, rows, pages === 1]);
+    const response = await list();
+    expect([response.pages, response.total, response.cursor === null]).toEqual([pages, rows, pages === 1]);
   });
 
   it('in the limited view is five rows on one page', async () => {
@@ -95,13 +95,13 @@ describe('a list', () => {
           const site = siteConfig({ id: `site-${runs++}` });
           await file.addVisits(visits(rows), site.id);
           const seen: number[] = [];
-          let answer = await list({ site });
+          let response = await list({ site });
           for (let page = 1; ; page++) {
-            seen.push(...shown(answer));
-            if (answer.page >= answer.pages) break;
+            seen.push(...shown(response));
+            if (response.page >= response.pages) break;
             await file.addVisits(visits(arriving[page] ?? 0), site.id);
-            answer = await list(byCursor ? { site, cursor: answer.cursor } : { site, page: page + 1 });
-            expect(answer.page).toBe(page + 1);
+            response = await list(byCursor ? { site, cursor: response.cursor } : { site, page: page + 1 });
+            expect(response.page).toBe(page + 1);
           }
           expect(seen).toEqual(down(rows, 1));
         },
@@ -223,12 +223,12 @@ describe('a row', () => {
 describe('the filters of a response', () => {
   it('contain the choices, most frequent first, as numbers where the API has numbers', async () => {
     const { list } = await setUp([{ status: 404 }, {}, {}, { agent: null }]);
-    const answer = await list({ sent: [{ wp_name: 'code', children: [{ selectedValue: '404' }] }] });
-    const [date, type, code] = answer.filters;
+    const response = await list({ sent: [{ wp_name: 'code', children: [{ selectedValue: '404' }] }] });
+    const [date, type, code] = response.filters;
     expect(date).toMatchObject({ type: 'datepicker', wp_name: 'date', children: [{ id: 'from' }, { id: 'to' }] });
     expect(type?.children[0]?.options.map(({ value }) => value)).toEqual(['Human', 'Unknown']);
     expect(code?.children[0]).toMatchObject({ value: 404, selectedValue: 404, searchable: true, optionLabel: 'label' });
-    expect(shown(answer)).toEqual([1]);
+    expect(shown(response)).toEqual([1]);
   });
 
   it('contain the name of the chosen user, also when others did more', async () => {
@@ -238,13 +238,13 @@ describe('the filters of a response', () => {
     await file.addEvents([3, 4].map((id) => ({ ...more, uid: `${id}`, user: { id, login: `user-${id}` } })));
     const [fourth, third] = (await listUsers()).entries.map(({ visitor_id }) => visitor_id);
     deps.store.options = async () => [{ label: 'user-3', value: String(third) }];
-    const answer = await listUsers({ sent: [{ wp_name: 'user', children: [{ value: fourth }] }] });
-    const [, user] = answer.filters;
+    const response = await listUsers({ sent: [{ wp_name: 'user', children: [{ value: fourth }] }] });
+    const [, user] = response.filters;
     expect(user?.children[0]?.options).toEqual([
       { label: 'user-3', value: third },
       { label: 'user-4', value: fourth },
     ]);
-    expect(answer.entries.map(({ user: login }) => login)).toEqual(['user-4']);
+    expect(response.entries.map(({ user: login }) => login)).toEqual(['user-4']);
   });
 });
 

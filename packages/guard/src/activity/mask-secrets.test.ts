@@ -10,8 +10,8 @@ describe('secrets in a URL', () => {
     ['/?api_key=1;token=2;page=3', '/?api_key=***;token=***;page=3'],
     ['/?%70assword=x', '/?%70assword=***'],
     ['/?data[secret]=x', '/?data[secret]=***'],
-  ])('%s is stored as %s', (target, kept) => {
-    expect(maskSecrets(target)).toBe(kept);
+  ])('%s is stored as %s', (target, stored) => {
+    expect(maskSecrets(target)).toBe(stored);
   });
 
   it.each(['/', '/keyboard/', '/?s=password', '/?page=2&monkey=1', '/?token=', '/?token', '/?', '/?=x&&'])(

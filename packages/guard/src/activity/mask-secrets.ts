@@ -25,17 +25,17 @@ export function maskSecrets(target: string): string {
   const start = target.indexOf('?');
   if (start === -1) return target;
   let masked = '';
-  let kept = 0;
+  let copied = 0;
   for (let at = start + 1; at <= target.length; ) {
     const next = endOfPair(target, at);
     const equals = target.indexOf('=', at);
     if (equals !== -1 && equals < next && equals + 1 < next && isSecret(target.slice(at, equals))) {
-      masked += target.slice(kept, equals + 1) + MASK;
-      kept = next;
+      masked += target.slice(copied, equals + 1) + MASK;
+      copied = next;
     }
     at = next + 1;
   }
-  return kept === 0 ? target : masked + target.slice(kept);
+  return copied === 0 ? target : masked + target.slice(copied);
 }
 
 function endOfPair(target: string, from: number): number {

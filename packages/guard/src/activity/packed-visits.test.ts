@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { NOT_FOLDED, PackedVisitBuilder, packVisits, unpackVisits } from './packed-visits.js';
 
 const character = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
-const text = (most: number, least = 0) => fc.string({ unit: character, minLength: least, maxLength: most });
+const text = (maxLength: number, minLength = 0) =>
+  fc.string({ unit: character, minLength: minLength, maxLength: maxLength });
 const visit = fc.record({
   at: fc.integer({ min: 0, max: 4_000_000_000_000 }),
   address: text(45),
@@ -53,8 +54,8 @@ describe('packed visits', () => {
 
   it('are found at their offset, and only by their complete key', () => {
     const pack = new PackedVisitBuilder('site');
-    const places = Array.from({ length: 100 }, (_, index) => pack.append(createVisit(`/${index}`), FACTS));
-    expect(places.map((position, index) => pack.isAt(position, createVisit(`/${index}`)))).not.toContain(false);
+    const keys = Array.from({ length: 100 }, (_, index) => pack.append(createVisit(`/${index}`), FACTS));
+    expect(keys.map((position, index) => pack.isAt(position, createVisit(`/${index}`)))).not.toContain(false);
     const position = pack.append(
       { address: '192.0.2.1', status: 403, rule: 'ab', target: '/c' },
       { ...FACTS, agent: 'agent' },

@@ -18,7 +18,7 @@ function remember(
   recent.put(hash, pack, pack.append(key, FACTS));
 }
 
-function knows(recent: RecentVisits, key: ReturnType<typeof visit>, site = 'site', hash = visitHash(key, SEED)) {
+function isKnown(recent: RecentVisits, key: ReturnType<typeof visit>, site = 'site', hash = visitHash(key, SEED)) {
   return recent.find(hash, site, key) !== -1;
 }
 
@@ -34,13 +34,13 @@ describe('recent visits', () => {
     }
     // A few of so many find no free slot.
     expect(found).toBeGreaterThan(4950);
-    expect(knows(recent, visit('/5000'))).toBe(false);
+    expect(isKnown(recent, visit('/5000'))).toBe(false);
   });
 
   it('are not found for another site', () => {
     const recent = new RecentVisits();
     remember(recent, new PackedVisitBuilder('site'), visit('/'));
-    expect([knows(recent, visit('/')), knows(recent, visit('/'), 'other')]).toEqual([true, false]);
+    expect([isKnown(recent, visit('/')), isKnown(recent, visit('/'), 'other')]).toEqual([true, false]);
   });
 
   it('with the same hash are distinguished by their key', () => {
@@ -48,10 +48,10 @@ describe('recent visits', () => {
     const pack = new PackedVisitBuilder('site');
     remember(recent, pack, visit('/a'), 7);
     remember(recent, pack, visit('/b'), 7);
-    expect(knows(recent, visit('/a'), 'site', 7)).toBe(true);
-    expect(knows(recent, visit('/b'), 'site', 7)).toBe(true);
-    expect(knows(recent, visit('/c'), 'site', 7)).toBe(false);
-    expect(knows(recent, visit('/a', 404), 'site', 7)).toBe(false);
+    expect(isKnown(recent, visit('/a'), 'site', 7)).toBe(true);
+    expect(isKnown(recent, visit('/b'), 'site', 7)).toBe(true);
+    expect(isKnown(recent, visit('/c'), 'site', 7)).toBe(false);
+    expect(isKnown(recent, visit('/a', 404), 'site', 7)).toBe(false);
   });
 
   it('with the same hash do not slow down a search, even thousands of them', () => {
@@ -59,7 +59,7 @@ describe('recent visits', () => {
     const pack = new PackedVisitBuilder('site');
     for (let i = 0; i < 5000; i++) remember(recent, pack, visit(`/${i}`), 7);
     let known = 0;
-    for (let i = 0; i < 5000; i++) if (knows(recent, visit(`/${i}`), 'site', 7)) known++;
+    for (let i = 0; i < 5000; i++) if (isKnown(recent, visit(`/${i}`), 'site', 7)) known++;
     expect(known).toBeLessThanOrEqual(8);
   });
 
@@ -69,9 +69,9 @@ describe('recent visits', () => {
     remember(recent, pack, visit('/once'));
     remember(recent, pack, visit('/again'));
     recent.rotate();
-    expect(knows(recent, visit('/again'))).toBe(true);
+    expect(isKnown(recent, visit('/again'))).toBe(true);
     recent.rotate();
-    expect([knows(recent, visit('/once')), knows(recent, visit('/again'))]).toEqual([false, true]);
+    expect([isKnown(recent, visit('/once')), isKnown(recent, visit('/again'))]).toEqual([false, true]);
   });
 
   it('are found where they were packed last, not where they were before', () => {
@@ -89,8 +89,8 @@ describe('recent visits', () => {
     const recent = new RecentVisits();
     const pack = new PackedVisitBuilder('site');
     for (let i = 0; i < 100_000; i++) remember(recent, pack, visit(`/${i}`));
-    expect(knows(recent, visit('/99999'))).toBe(true);
-    expect(knows(recent, visit('/0'))).toBe(false);
+    expect(isKnown(recent, visit('/99999'))).toBe(true);
+    expect(isKnown(recent, visit('/0'))).toBe(false);
   });
 });
 

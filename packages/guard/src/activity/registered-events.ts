@@ -129,7 +129,7 @@ export function toRegisteredRow(
 }
 
 /**
- * Counts the new events of a list, up to `most`.
+ * Counts the new events of a list, up to `limit`.
  * @throws ApiError invalid_input
  * @throws StorageError
  */
@@ -142,14 +142,14 @@ export async function countNewEvents(
     readonly exact: boolean;
     readonly search?: string;
   },
-  most: number,
+  limit: number,
 ): Promise<number> {
   const { filter } = parseEventFilters(
     query.filters,
     { timeZone: deps.timeZone(query.site), exact: query.exact },
     query.search,
   );
-  return deps.store.newEvents(query.site, filter, query.since, most);
+  return deps.store.newEvents(query.site, filter, query.since, limit);
 }
 
 /** Returns the users as options, including the chosen one when others did more. */

@@ -7,7 +7,7 @@ import { createRetention, DeferredDays } from './retention.js';
 const NOW = 1_800_000_000;
 
 /** Starts the retention of two sites at once, with a store that needs this number of steps. */
-function underTest(steps: number, fails = () => false) {
+function setUp(steps: number, fails = () => false) {
   const calls: (RetainedActivity & { site: string })[] = [];
   const { logger, events } = recordedLog();
   const retention = createRetention({
@@ -34,7 +34,7 @@ function underTest(steps: number, fails = () => false) {
 
 describe('retention', () => {
   it('continues in steps until a site has nothing left to delete, with the days and rows of each site', async () => {
-    const { calls } = underTest(3);
+    const { calls } = setUp(3);
     await eventually(() => calls.length >= 6);
     const day = 24 * 3600;
     expect(calls.slice(0, 6)).toEqual([
@@ -44,7 +44,7 @@ describe('retention', () => {
   });
 
   it('stops between two steps when guard stops', async () => {
-    const { calls, retention } = underTest(1_000_000);
+    const { calls, retention } = setUp(1_000_000);
     await eventually(() => calls.length > 3);
     await retention.stop();
     const done = calls.length;
@@ -54,7 +54,7 @@ describe('retention', () => {
 
   it('is tried again after a failure, which is logged once', async () => {
     let failing = true;
-    const { calls, events } = underTest(1, () => failing);
+    const { calls, events } = setUp(1, () => failing);
     await eventually(() => calls.length >= 3);
     expect(events().filter((event) => event === 'activity-retention-failed')).toHaveLength(1);
     failing = false;

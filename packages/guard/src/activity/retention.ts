@@ -58,7 +58,7 @@ export function createRetention(deps: {
   readonly days: (site: SiteId) => number;
   /** Returns the maximum number of visits of a site. */
   readonly maxRows: (site: SiteId) => number;
-  readonly blocked: (site: SiteId, most: number) => Promise<readonly number[]>;
+  readonly blocked: (site: SiteId, limit: number) => Promise<readonly number[]>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly everyMs?: number;

@@ -61,15 +61,15 @@ export function openSecurityLog(
 
   return {
     visits: {
-      add(site, seen) {
-        visits.add(site, seen);
-        const { address, rule, status, failedLogins = 0, requestId } = seen;
+      add(site, observed) {
+        visits.add(site, observed);
+        const { address, rule, status, failedLogins = 0, requestId } = observed;
         if (rule !== null) write('request-refused', site, address, { rule, status, requestId });
         if (failedLogins > 0) write('login-failed', site, address, { failures: failedLogins, requestId });
       },
-      addFailedLogins(site, late) {
-        visits.addFailedLogins?.(site, late);
-        write('login-failed', site, late.address, { failures: late.failedLogins });
+      addFailedLogins(site, request) {
+        visits.addFailedLogins?.(site, request);
+        write('login-failed', site, request.address, { failures: request.failedLogins });
       },
       getCounts: () => visits.getCounts?.() ?? { dropped: 0, waiting: 0 },
     },

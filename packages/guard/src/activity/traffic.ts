@@ -29,14 +29,14 @@ export interface TrafficPlan {
  */
 export function planTraffic(
   query: { readonly from: number | null; readonly to: number | null },
-  { timeZone, now, keptDays }: { readonly timeZone: string; readonly now: number; readonly keptDays: number },
+  { timeZone, now, retentionDays }: { readonly timeZone: string; readonly now: number; readonly retentionDays: number },
 ): TrafficPlan {
   if (query.from !== null && query.to !== null && query.from >= query.to) {
     throw new ApiError('invalid_input', { fields: { to: 'Use a time after from.' } });
   }
   const latest = endOfLocalDay(timeZone, now);
   const earliest = localDaysFrom(timeZone, now, 1 - DAYS_MAX);
-  const from = clamp(query.from ?? localDaysFrom(timeZone, now, 1 - keptDays), earliest, latest - 1);
+  const from = clamp(query.from ?? localDaysFrom(timeZone, now, 1 - retentionDays), earliest, latest - 1);
   const end = clamp(query.to ?? latest, from + 1, latest);
   const edges: number[] = [];
   if (end - from <= HOURLY_MAX) {
@@ -98,6 +98,6 @@ export async function countFailedLogins(
   return (await store.failedLogins(site, from, to)).reduce((sum, { count }) => sum + count, 0);
 }
 
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(Math.max(value, least), most);
+function clamp(value: number, min: number, max: number): number {
+  return Math.min(Math.max(value, min), max);
 }

@@ -10,7 +10,7 @@ import { unpackVisits } from './packed-visits.js';
 import type { NumberedVisit, Visit } from './visit.js';
 import { createVisitLog, type VisitRules } from './visit-log.js';
 
-function seen(target: string, more: Partial<ObservedRequest> & { ip?: string } = {}): ObservedRequest {
+function createRequest(target: string, more: Partial<ObservedRequest> & { ip?: string } = {}): ObservedRequest {
   const address = parseAddress(more.ip ?? '192.0.2.7');
   if (address === null) throw new Error('not an address');
   return { address, target, status: 200, rule: null, agent: () => 'Browser/1.0', ...more };
@@ -23,7 +23,7 @@ interface Batch {
 }
 
 /** A log with a store that keeps deep copies, as another thread would. Its clock advances only by `passes`. */
-function logUnderTest(write?: (batch: VisitBatch) => Promise<void>) {
+function createTestLog(write?: (batch: VisitBatch) => Promise<void>) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const batches: Batch[] = [];
@@ -54,25 +54,25 @@ function logUnderTest(write?: (batch: VisitBatch) => Promise<void>) {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 /** Advances the clock of `logUnderTest`. */
-const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('visits', () => {
   it('omit requests that WordPress proved to send itself, unless the owner includes them', async () => {
-    const { log, rules, visits } = logUnderTest();
-    log.add('site', seen('/wp-cron.php?doing_wp_cron=1', { isOwnCron: true }));
-    log.add('site', seen('/wp-cron.php?doing_wp_cron=2', { isOwnCron: false }));
-    log.add('site', seen('/wp-cron.php?doing_wp_cron=3'));
+    const { log, rules, visits } = createTestLog();
+    log.add('site', createRequest('/wp-cron.php?doing_wp_cron=1', { isOwnCron: true }));
+    log.add('site', createRequest('/wp-cron.php?doing_wp_cron=2', { isOwnCron: false }));
+    log.add('site', createRequest('/wp-cron.php?doing_wp_cron=3'));
     rules.ownCron = true;
-    log.add('site', seen('/wp-cron.php?doing_wp_cron=4', { isOwnCron: true }));
-    await passes(200);
+    log.add('site', createRequest('/wp-cron.php?doing_wp_cron=4', { isOwnCron: true }));
+    await advance(200);
     expect(visits().map(({ target }) => target.at(-1))).toEqual(['2', '3', '4']);
   });
 
   it('are stored within a moment, with all their details', async () => {
-    const { log, batches } = logUnderTest();
+    const { log, batches } = createTestLog();
     const before = Date.now();
-    log.add('site', seen('/shop?x=1', { status: 404, rule: 'a-rule' }));
-    await passes(100);
+    log.add('site', createRequest('/shop?x=1', { status: 404, rule: 'a-rule' }));
+    await advance(100);
     expect(batches[0]).toMatchObject({
       site: 'site',
       dropped: 0,
@@ -84,10 +84,10 @@ describe('visits', () => {
   });
 
   it('that are the same within a second become one or two with a count, and none is lost', async () => {
-    const { log, visits } = logUnderTest();
-    for (let made = 0; made < 170; made++) {
-      log.add('site', seen('/same'));
-      await passes(10);
+    const { log, visits } = createTestLog();
+    for (let count = 0; count < 170; count++) {
+      log.add('site', createRequest('/same'));
+      await advance(10);
     }
     await log.stop();
     expect(visits().reduce((sum, visit) => sum + visit.count, 0)).toBe(170);
@@ -95,41 +95,41 @@ describe('visits', () => {
   });
 
   it('of a flood are sent in batches of a bounded size, and their repeats at the end of the second', async () => {
-    const { log, batches, visits } = logUnderTest();
-    for (let i = 0; i < 3000; i++) log.add('site', seen(`/${i}`));
-    for (let i = 0; i < 3000; i++) log.add('site', seen(`/${i}`));
+    const { log, batches, visits } = createTestLog();
+    for (let i = 0; i < 3000; i++) log.add('site', createRequest(`/${i}`));
+    for (let i = 0; i < 3000; i++) log.add('site', createRequest(`/${i}`));
     expect(batches.map((batch) => batch.visits.length)).toEqual([1000, 1000, 1000]);
-    await passes(300);
+    await advance(300);
     expect(visits()).toHaveLength(3000);
     await log.stop();
     expect(visits().reduce((sum, visit) => sum + visit.count, 0)).toBe(6000);
   });
 
   it('are distinguished by address, target, status and rule', async () => {
-    const { log, visits } = logUnderTest();
-    log.add('site', seen('/a'));
-    log.add('site', seen('/b'));
-    log.add('site', seen('/a', { status: 403 }));
-    log.add('site', seen('/a', { status: 403, rule: 'x' }));
-    log.add('site', seen('/a', { ip: '192.0.2.8' }));
-    log.add('other', seen('/a'));
+    const { log, visits } = createTestLog();
+    log.add('site', createRequest('/a'));
+    log.add('site', createRequest('/b'));
+    log.add('site', createRequest('/a', { status: 403 }));
+    log.add('site', createRequest('/a', { status: 403, rule: 'x' }));
+    log.add('site', createRequest('/a', { ip: '192.0.2.8' }));
+    log.add('other', createRequest('/a'));
     await log.stop();
     expect(visits().map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
   it('are queried for their agent only when they are new', async () => {
-    const { log } = logUnderTest();
+    const { log } = createTestLog();
     let calls = 0;
     const agent = () => `Agent ${++calls}`;
-    for (let i = 0; i < 50; i++) log.add('site', seen('/same', { agent }));
+    for (let i = 0; i < 50; i++) log.add('site', createRequest('/same', { agent }));
     expect(calls).toBe(1);
   });
 
   it('refer to the visit that they repeat, over batches and seconds', async () => {
-    const { log, visits } = logUnderTest();
+    const { log, visits } = createTestLog();
     const written = async (target: string, ms: number) => {
-      log.add('site', seen(target));
-      await passes(ms);
+      log.add('site', createRequest(target));
+      await advance(ms);
       return visits().length;
     };
     expect([await written('/same', 100), await written('/other', 100)]).toEqual([1, 2]);
@@ -149,7 +149,7 @@ describe('visits', () => {
     const write = vi.spyOn(store, 'write');
     const log = createVisitLog({ store, rules, seed: 1, clock: () => now, logger });
     for (; now < NOW + 900; now += 100) {
-      log.add(SITE, seen('/same'));
+      log.add(SITE, createRequest('/same'));
       pass(100);
     }
     await log.stop();
@@ -158,28 +158,28 @@ describe('visits', () => {
   });
 
   it('are new again after a pause, and not kept until the end of a second', async () => {
-    const { log, batches, reported } = logUnderTest();
+    const { log, batches, reported } = createTestLog();
     for (const batch of [1, 2]) {
-      log.add('site', seen('/same'));
-      await passes(100);
+      log.add('site', createRequest('/same'));
+      await advance(100);
       expect(batches).toHaveLength(batch);
-      await passes(2500);
+      await advance(2500);
     }
     expect(reported).toHaveLength(2);
   });
 
   it('are reported once, with their agent, however often they are repeated', async () => {
-    const { log, reported } = logUnderTest();
-    for (let i = 0; i < 50; i++) log.add('site', seen('/same'));
-    log.add('site', seen('/other', { ip: '192.0.2.8', agent: () => null }));
+    const { log, reported } = createTestLog();
+    for (let i = 0; i < 50; i++) log.add('site', createRequest('/same'));
+    log.add('site', createRequest('/other', { ip: '192.0.2.8', agent: () => null }));
     expect(reported).toEqual(['site 192.0.2.7 Browser/1.0', 'site 192.0.2.8 null']);
   });
 
   it('are truncated, and everything in them that is not printable is escaped', async () => {
-    const { log, visits } = logUnderTest();
-    log.add('site', seen(`/${'a'.repeat(9000)}`, { agent: () => 'b'.repeat(9000) }));
-    log.add('site', seen('/\n\x00\xe9\x7f"<b>', { agent: () => 'x\r\n\x1b[31m\xff' }));
-    log.add('site', seen(`${'/'.repeat(499)}\n\n\n`, { agent: () => null }));
+    const { log, visits } = createTestLog();
+    log.add('site', createRequest(`/${'a'.repeat(9000)}`, { agent: () => 'b'.repeat(9000) }));
+    log.add('site', createRequest('/\n\x00\xe9\x7f"<b>', { agent: () => 'x\r\n\x1b[31m\xff' }));
+    log.add('site', createRequest(`${'/'.repeat(499)}\n\n\n`, { agent: () => null }));
     await log.stop();
     const [long, wild, edge] = visits();
     expect([long?.target.length, long?.agent?.length]).toEqual([500, 300]);
@@ -188,11 +188,11 @@ describe('visits', () => {
   });
 
   it('are stored with anonymised addresses when the site requires it', async () => {
-    const { log, rules, visits } = logUnderTest();
+    const { log, rules, visits } = createTestLog();
     rules.anonymize = true;
-    log.add('site', seen('/', { ip: '192.0.2.77' }));
-    log.add('site', seen('/', { ip: '192.0.2.99' }));
-    log.add('site', seen('/', { ip: '2001:db8:1:2:3:4:5:6' }));
+    log.add('site', createRequest('/', { ip: '192.0.2.77' }));
+    log.add('site', createRequest('/', { ip: '192.0.2.99' }));
+    log.add('site', createRequest('/', { ip: '2001:db8:1:2:3:4:5:6' }));
     await log.stop();
     expect(visits().map(({ address, count }) => [address, count])).toEqual([
       ['192.0.2.0', 2],
@@ -201,23 +201,23 @@ describe('visits', () => {
   });
 
   it('are not recorded while the log is off', async () => {
-    const { log, rules, batches } = logUnderTest();
+    const { log, rules, batches } = createTestLog();
     rules.recording = false;
-    log.add('site', seen('/'));
+    log.add('site', createRequest('/'));
     await log.stop();
     expect(batches).toEqual([]);
   });
 
   it('that can’t be stored fast enough are counted, for each site, and memory is bounded', async () => {
-    const { log, visits, dropped, batches } = logUnderTest(() => pause(50));
-    for (let i = 0; i < 30_000; i++) log.add('flooded', seen(`/${i}`));
-    for (let i = 0; i < 10; i++) log.add('quiet', seen(`/${i}`));
-    for (let i = 0; i < 1000; i++) log.add('flooded', seen('/0'));
+    const { log, visits, dropped, batches } = createTestLog(() => pause(50));
+    for (let i = 0; i < 30_000; i++) log.add('flooded', createRequest(`/${i}`));
+    for (let i = 0; i < 10; i++) log.add('quiet', createRequest(`/${i}`));
+    for (let i = 0; i < 1000; i++) log.add('flooded', createRequest('/0'));
     const stopped = log.stop();
-    await passes(50);
+    await advance(50);
     await stopped;
-    const kept = visits().reduce((sum, visit) => sum + visit.count, 0);
-    expect(kept + dropped()).toBe(31_010);
+    const stored = visits().reduce((sum, visit) => sum + visit.count, 0);
+    expect(stored + dropped()).toBe(31_010);
     expect(visits().length).toBe(20_011);
     expect(batches.filter(({ site }) => site === 'quiet').map((batch) => batch.dropped)).toEqual([0]);
   });
@@ -227,16 +227,16 @@ describe('visits', () => {
     const freed = new Promise<void>((resolve) => {
       free = resolve;
     });
-    const { log, batches, visits, dropped } = logUnderTest(() => freed);
+    const { log, batches, visits, dropped } = createTestLog(() => freed);
     const visit = (target: string) => {
-      for (let site = 0; site < 10_000; site++) log.add(`site-${site}`, seen(target));
+      for (let site = 0; site < 10_000; site++) log.add(`site-${site}`, createRequest(target));
     };
     visit('/one');
     visit('/two');
-    await passes(200);
+    await advance(200);
     expect(batches).toHaveLength(10_000);
     visit('/three');
-    await passes(250);
+    await advance(250);
     expect(batches).toHaveLength(10_000);
     free();
     await log.stop();
@@ -246,27 +246,27 @@ describe('visits', () => {
 
   it('count as dropped while the store fails, which is logged once', async () => {
     let fails = true;
-    const { log, dropped, batches, events } = logUnderTest(async () => {
+    const { log, dropped, batches, events } = createTestLog(async () => {
       if (fails) throw new Error('disk full');
     });
-    log.add('site', seen('/1'));
-    log.add('site', seen('/1'));
-    await passes(300);
+    log.add('site', createRequest('/1'));
+    log.add('site', createRequest('/1'));
+    await advance(300);
     expect(batches.length).toBeGreaterThanOrEqual(3);
     expect(events().filter((event) => event === 'visits-store-failed')).toHaveLength(1);
     fails = false;
     const stored = batches.length;
-    await passes(100);
+    await advance(100);
     expect(batches[stored]).toMatchObject({ visits: [], dropped: 2 });
-    await passes(250);
+    await advance(250);
     expect(batches.slice(stored + 1)).toEqual([]);
     expect(dropped()).toBeGreaterThanOrEqual(2);
   });
 });
 
 it('a visit costs less than a few microseconds, and a repeat less than that', async () => {
-  const { log } = logUnderTest();
-  const repeat = seen('/same');
+  const { log } = createTestLog();
+  const repeat = createRequest('/same');
   for (let i = 0; i < 20_000; i++) log.add('warm', repeat);
   const ms = getMinProcessorTime(() => {
     for (let i = 0; i < 100_000; i++) log.add('site', repeat);

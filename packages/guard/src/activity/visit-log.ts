@@ -112,29 +112,29 @@ export function createVisitLog(deps: {
   let number = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  function add(site: SiteId, seen: ObservedRequest): void {
+  function add(site: SiteId, observed: ObservedRequest): void {
     const siteRules = rules(site);
     const { recording, anonymize, ownCron } = siteRules;
-    if (!recording || (seen.isOwnCron === true && !ownCron)) return;
+    if (!recording || (observed.isOwnCron === true && !ownCron)) return;
     const visits = getSiteVisits(site);
     visits.idle = 0;
     const at = clock();
     startSecond(visits, at);
-    const address = anonymize ? anonymizeAddress(seen.address) : seen.address.text;
-    const { status, rule, method = '', failedLogins = 0 } = seen;
-    const target = toStoredTarget(seen.target);
-    const tried = seen.tried === undefined ? '' : toStoredLogin(seen.tried);
+    const address = anonymize ? anonymizeAddress(observed.address) : observed.address.text;
+    const { status, rule, method = '', failedLogins = 0 } = observed;
+    const target = toStoredTarget(observed.target);
+    const tried = observed.tried === undefined ? '' : toStoredLogin(observed.tried);
     const key: VisitKey = { address, status, rule, target, method, failedLogins, tried };
     const hash = visitHash(key, seed);
     const position = recent.find(hash, site, key);
-    if (position !== -1 && !beginsRow(position)) repeat(visits, position, key, seen, siteRules);
-    else if (seen.rule !== null && isFlood(visits.started, started)) {
-      const reference = readReference(seen);
-      fold(site, visits, { key, address: seen.address, anonymized: anonymize, reference }, seen, siteRules, at);
-    } else if (position === -1) begin(site, visits, hash, key, seen, siteRules);
+    if (position !== -1 && !beginsRow(position)) repeat(visits, position, key, observed, siteRules);
+    else if (observed.rule !== null && isFlood(visits.started, started)) {
+      const reference = readReference(observed);
+      fold(site, visits, { key, address: observed.address, anonymized: anonymize, reference }, observed, siteRules, at);
+    } else if (position === -1) begin(site, visits, hash, key, observed, siteRules);
     else {
       countRow(visits);
-      repeat(visits, position, key, seen, siteRules);
+      repeat(visits, position, key, observed, siteRules);
     }
     timer ??= setTimeout(tick, BATCH_MS).unref();
   }
@@ -181,29 +181,29 @@ export function createVisitLog(deps: {
     visits: SiteVisits,
     hash: number,
     key: VisitKey,
-    seen: ObservedRequest,
+    observed: ObservedRequest,
     siteRules: VisitRules,
   ): void {
     if (!fits(visits, visits.inFlight + visits.fresh.rows)) return;
     countRow(visits);
-    const facts = toFacts(seen, siteRules, 0);
+    const facts = toFacts(observed, siteRules, 0);
     recent.put(hash, visits.fresh, visits.fresh.append(key, facts));
     onVisit?.(site, key.address, facts.agent);
-    if (visits.fresh.rows >= BATCH_VISITS) visits.fresh = handOver(site, visits, visits.fresh);
+    if (visits.fresh.rows >= BATCH_VISITS) visits.fresh = writePack(site, visits, visits.fresh);
   }
 
   function repeat(
     visits: SiteVisits,
     position: number,
     key: VisitKey,
-    seen: ObservedRequest,
+    observed: ObservedRequest,
     siteRules: VisitRules,
   ): void {
     const pack = recent.packAt(position);
     const offset = recent.offsetAt(position);
-    if (pack.isOpen) pack.addHit(offset, isShownReference(seen) ? readReference(seen) : 0);
+    if (pack.isOpen) pack.addHit(offset, isShownReference(observed) ? readReference(observed) : 0);
     else if (fits(visits, visits.repeats.rows)) {
-      const facts = toFacts(seen, siteRules, pack.numberAt(offset));
+      const facts = toFacts(observed, siteRules, pack.numberAt(offset));
       recent.move(position, visits.repeats, visits.repeats.append(key, facts));
     }
   }
@@ -212,7 +212,7 @@ export function createVisitLog(deps: {
     site: SiteId,
     visits: SiteVisits,
     visit: FoldableVisit,
-    seen: ObservedRequest,
+    observed: ObservedRequest,
     siteRules: VisitRules,
     at: number,
   ): void {
@@ -221,16 +221,16 @@ export function createVisitLog(deps: {
     const before = folds.weight;
     if (!fits(visits, visits.inFlight + visits.fresh.rows + before)) return;
     if (!folds.join(visit)) {
-      const texts = readTexts(seen, siteRules);
+      const texts = readTexts(observed, siteRules);
       folds.begin(visit, texts, at);
       onVisit?.(site, visit.key.address, texts.agent);
     }
     folding += folds.weight - before;
   }
 
-  function toFacts(seen: ObservedRequest, siteRules: VisitRules, repeats: number): VisitFacts {
-    const texts = readTexts(seen, siteRules);
-    const reference = readReference(seen);
+  function toFacts(observed: ObservedRequest, siteRules: VisitRules, repeats: number): VisitFacts {
+    const texts = readTexts(observed, siteRules);
+    const reference = readReference(observed);
     return { ...texts, at: clock(), count: 1, number: nextNumber(), repeats, ...NOT_FOLDED, reference };
   }
 
@@ -280,9 +280,9 @@ export function createVisitLog(deps: {
       if (visits.second !== now) endSecond(visits);
       // A count of dropped visits waits while the store is busy, since it would be a batch, too.
       if (visits.fresh.rows > 0 || (visits.dropped > 0 && inFlight < ALL_WAITING_MAX)) {
-        visits.fresh = handOver(site, visits, visits.fresh);
+        visits.fresh = writePack(site, visits, visits.fresh);
       }
-      if (secondIsOver && visits.repeats.rows > 0) visits.repeats = handOver(site, visits, visits.repeats);
+      if (secondIsOver && visits.repeats.rows > 0) visits.repeats = writePack(site, visits, visits.repeats);
       const written = visits.inFlight === 0 && visits.dropped === 0 && visits.repeats.rows === 0;
       // After two rotations none of its visits can be found any more.
       if (++visits.idle > 2 * REPEATS_EVERY && written && visits.folds === null) sites.delete(site);
@@ -291,7 +291,7 @@ export function createVisitLog(deps: {
   }
 
   /** Sends a batch to the store. Returns the builder of the next one. */
-  function handOver(site: SiteId, visits: SiteVisits, pack: PackedVisitBuilder): PackedVisitBuilder {
+  function writePack(site: SiteId, visits: SiteVisits, pack: PackedVisitBuilder): PackedVisitBuilder {
     const { dropped } = visits;
     const packed = pack.close();
     const { weight, hits } = packed;
@@ -329,39 +329,39 @@ export function createVisitLog(deps: {
       return { dropped: droppedInAll, waiting };
     },
     async writeAll() {
-      handOverAll();
+      writeAllPacks();
       await Promise.all(writes);
     },
     async stop() {
       clearTimeout(timer);
-      handOverAll();
+      writeAllPacks();
       await Promise.all(writes);
       sites.clear();
     },
   };
 
-  function handOverAll(): void {
+  function writeAllPacks(): void {
     for (const [site, visits] of sites) {
       endSecond(visits);
-      if (visits.fresh.rows > 0 || visits.dropped > 0) handOver(site, visits, visits.fresh);
-      if (visits.repeats.rows > 0) handOver(site, visits, visits.repeats);
+      if (visits.fresh.rows > 0 || visits.dropped > 0) writePack(site, visits, visits.fresh);
+      if (visits.repeats.rows > 0) writePack(site, visits, visits.repeats);
     }
   }
 }
 
-function readAgent(seen: ObservedRequest): string | null {
-  const agent = seen.agent();
+function readAgent(observed: ObservedRequest): string | null {
+  const agent = observed.agent();
   return agent === null ? null : escaped(cut(agent, AGENT_CHARACTERS), AGENT_CHARACTERS);
 }
 
 /** Returns the texts of a request that are stored with its row. */
-function readTexts(seen: ObservedRequest, { namesLogin = () => true }: VisitRules): VisitTexts {
-  const referer = seen.referer?.() ?? null;
+function readTexts(observed: ObservedRequest, { namesLogin = () => true }: VisitRules): VisitTexts {
+  const referer = observed.referer?.() ?? null;
   const cleaned = referer === null ? null : cleanReferer(cut(referer, REFERER_CHARACTERS), namesLogin);
   return {
-    agent: readAgent(seen),
+    agent: readAgent(observed),
     referer: cleaned === null ? '' : escaped(cut(cleaned, REFERER_CHARACTERS), REFERER_CHARACTERS),
-    origin: escaped(cut(seen.origin?.() ?? '', ORIGIN_CHARACTERS), ORIGIN_CHARACTERS),
+    origin: escaped(cut(observed.origin?.() ?? '', ORIGIN_CHARACTERS), ORIGIN_CHARACTERS),
   };
 }
 
@@ -384,8 +384,8 @@ function toStoredLogin(login: string): string {
   return Buffer.from(plainText(login, LOGIN_CHARACTERS), 'utf8').toString('latin1').slice(0, 255);
 }
 
-function cut(text: string, most: number): string {
-  return text.length > most ? text.slice(0, most) : text;
+function cut(text: string, maxLength: number): string {
+  return text.length > maxLength ? text.slice(0, maxLength) : text;
 }
 
 const UNSAFE = /[^\x20-\x7e]/;
@@ -393,9 +393,9 @@ const UNSAFE = /[^\x20-\x7e]/;
 /**
  * Escapes bytes that are not printable ASCII as `%0A`, so that no program that reads a visit can be deceived by them.
  */
-function escaped(text: string, most: number): string {
+function escaped(text: string, maxLength: number): string {
   if (!UNSAFE.test(text)) return text;
-  return cut(text.replace(/[^\x20-\x7e]/g, escapedCharacter), most);
+  return cut(text.replace(/[^\x20-\x7e]/g, escapedCharacter), maxLength);
 }
 
 function escapedCharacter(character: string): string {

@@ -103,8 +103,8 @@ export const alertMigrations: Migrations = { '040_alerts': alertsMigration };
 const WAITING_MAX = 200;
 /** Lockouts read for one site; a wave counts no more than these. */
 const LOCKOUTS_MAX = 5000;
-const KEPT_DONE_MS = 7 * DAY;
-const KEPT_LOGINS_MS = 400 * DAY;
+const DONE_RETENTION_MS = 7 * DAY;
+const LOGIN_RETENTION_MS = 400 * DAY;
 /** Devices and networks read for one administrator. */
 const LOGINS_MAX = 100;
 
@@ -321,7 +321,7 @@ export function sqlAlertQueue(database: Database) {
           .select('value')
           .where('site', '=', site)
           .where('user_id', '=', user)
-          .where('last_at', '>', now - KEPT_LOGINS_MS)
+          .where('last_at', '>', now - LOGIN_RETENTION_MS)
           .orderBy('last_at', 'desc')
           .limit(LOGINS_MAX)
           .execute();
@@ -342,11 +342,11 @@ export function sqlAlertQueue(database: Database) {
       await db
         .deleteFrom('alert_queue')
         .where('state', '!=', 'waiting')
-        .where('done_at', '<', now - KEPT_DONE_MS)
+        .where('done_at', '<', now - DONE_RETENTION_MS)
         .execute();
       await db
         .deleteFrom('alert_known_logins')
-        .where('last_at', '<', now - KEPT_LOGINS_MS)
+        .where('last_at', '<', now - LOGIN_RETENTION_MS)
         .execute();
     },
 
@@ -376,7 +376,7 @@ export function sqlAlertQueue(database: Database) {
     return Number(count);
   }
 
-  async function dropOldest(site: SiteId, channel: string, most: number): Promise<void> {
+  async function dropOldest(site: SiteId, channel: string, max: number): Promise<void> {
     const rows = await db
       .selectFrom('alert_queue')
       .select('uid')
@@ -385,7 +385,7 @@ export function sqlAlertQueue(database: Database) {
       .where('state', '=', 'waiting')
       .orderBy((row) => row.case().when('kind', '=', 'new-administrator').then(1).else(0).end())
       .orderBy('created_at')
-      .limit(most)
+      .limit(max)
       .execute();
     if (rows.length === 0) return;
     await db

@@ -53,15 +53,15 @@ async function setUp(config: object = {}) {
   const call = (url: string, suffix: string, body: object = {}) => callApi(url, suffix, { body: JSON.stringify(body) });
   const choose = async (url: string, kinds: readonly string[] = all) => {
     await call(url, '/notification-emails', { entries: [ANNA] });
-    const answer = await call(url, '/alert-recipient', { email: ANNA, report: 1, kinds });
-    expect(answer.http).toBe(200);
+    const response = await call(url, '/alert-recipient', { email: ANNA, report: 1, kinds });
+    expect(response.http).toBe(200);
   };
   const subjects = () => mail.received.map(({ message }) => /^Subject: (.*)$/m.exec(message)?.[1]);
   return { connector, mail, dataDir, call, choose, subjects };
 }
 
 /** Adds an event to the connector's outbox and sends the signal that makes guard drain it. */
-async function happens(connector: FakeConnector, url: string, event: Parameters<typeof fakeEvent>[0]): Promise<void> {
+async function addEvent(connector: FakeConnector, url: string, event: Parameters<typeof fakeEvent>[0]): Promise<void> {
   connector.outbox.push(fakeEvent(event));
   connector.flags = 'o';
   await fetch(`${url}/`);
@@ -89,11 +89,11 @@ describe('alerts', () => {
     const { connector, mail, dataDir, call, choose, subjects } = await setUp();
     const { url } = await runningGuard(dataDir);
     await call(url, '/notification-emails', { entries: [ANNA, 'ben@example.com'] });
-    await happens(connector, url, { ...newAdministrator, object: { type: 'user', id: '6', name: 'before' } });
+    await addEvent(connector, url, { ...newAdministrator, object: { type: 'user', id: '6', name: 'before' } });
     await stored(connector);
     await choose(url, ['new-administrator']);
-    await happens(connector, url, newAdministrator);
-    await happens(connector, url, { kind: 'plugin.installed', object: { type: 'plugin', id: 'x', name: 'X' } });
+    await addEvent(connector, url, newAdministrator);
+    await addEvent(connector, url, { kind: 'plugin.installed', object: { type: 'plugin', id: 'x', name: 'X' } });
     await stored(connector);
     pass(SETTLE_MS);
     await eventually(() => mail.received.length > 0);
@@ -107,10 +107,10 @@ describe('alerts', () => {
     const { connector, mail, dataDir, choose, subjects } = await setUp();
     const { url } = await runningGuard(dataDir);
     await choose(url, ['administrator-login']);
-    await happens(connector, url, login('192.0.2.1', FIREFOX));
-    await happens(connector, url, login('192.0.2.200', FIREFOX.replaceAll('140', '141')));
+    await addEvent(connector, url, login('192.0.2.1', FIREFOX));
+    await addEvent(connector, url, login('192.0.2.200', FIREFOX.replaceAll('140', '141')));
     await stored(connector);
-    await happens(connector, url, login('192.0.2.1', CHROME));
+    await addEvent(connector, url, login('192.0.2.1', CHROME));
     await stored(connector);
     pass(SETTLE_MS);
     await eventually(() => mail.received.length === 1);
@@ -176,7 +176,7 @@ describe('alerts', () => {
     const { connector, mail, dataDir, choose } = await setUp();
     const guard = await serve(dataDir);
     await choose(guard.url);
-    await happens(connector, guard.url, newAdministrator);
+    await addEvent(connector, guard.url, newAdministrator);
     // The alert was stored before the event was acknowledged. It is not sent yet: alerts wait some seconds for others.
     await stored(connector);
     guard.child.kill('SIGKILL');
@@ -249,8 +249,8 @@ describe('the settings of alerts', () => {
     const { dataDir, call } = await setUp({ alerts: {} });
     const { url } = await runningGuard(dataDir);
     const refused = async (suffix: string, body: object) => {
-      const { http, body: answer } = await call(url, suffix, body);
-      return [http, ...Object.entries(answer.fields ?? {}).flat()];
+      const { http, body: response } = await call(url, suffix, body);
+      return [http, ...Object.entries(response.fields ?? {}).flat()];
     };
     const inside = 'This address is inside a private network. Ask your hosting provider to allow it.';
     const secret = SECRET;

@@ -32,22 +32,22 @@ const message = (change: Partial<AlertText> = {}): AlertMessage => ({
 });
 
 async function httpReceiver(status = 200, headers: Record<string, string> = {}) {
-  const taken: { headers: Record<string, unknown>; body: string; url: string | undefined }[] = [];
+  const received: { headers: Record<string, unknown>; body: string; url: string | undefined }[] = [];
   const server = createHttpServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    taken.push({ headers: request.headers, body: Buffer.concat(chunks).toString(), url: request.url });
+    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString(), url: request.url });
     response.writeHead(status, headers).end('inside');
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => new Promise<void>((done) => server.close(() => done())));
-  return { taken, port: (server.address() as AddressInfo).port };
+  return { received, port: (server.address() as AddressInfo).port };
 }
 
 describe('a target', () => {
-  const refusal = async (host: string, policy = closed, answers?: string[]) => {
+  const refusal = async (host: string, policy = closed, addresses?: string[]) => {
     try {
-      await resolveTarget(host, policy, async () => answers ?? []);
+      await resolveTarget(host, policy, async () => addresses ?? []);
       return null;
     } catch (error) {
       if (!(error instanceof TargetRefused)) throw error;
@@ -117,11 +117,11 @@ describe('a target', () => {
 
 describe('a webhook', () => {
   it('gets JSON whose signature its receiver can check with the secret', async () => {
-    const { taken, port } = await httpReceiver();
+    const { received, port } = await httpReceiver();
     const url = `http://hooks.example.com:${port}/site?key=1`;
     const outcome = await sendWebhook({ url, secret: SECRET }, message(), { policy: local, resolve, now: NOW });
     expect(outcome).toEqual({ ok: true, answer: '200' });
-    const [{ headers, body, url: path }] = taken as [(typeof taken)[0]];
+    const [{ headers, body, url: path }] = received as [(typeof received)[0]];
     expect([headers.host, path]).toEqual([`hooks.example.com:${port}`, '/site?key=1']);
     expect(JSON.parse(body)).toMatchObject({
       type: 'alert.administrator-login',
@@ -136,25 +136,25 @@ describe('a webhook', () => {
     // The check that docs/developer/alerts.md describes for receivers.
     const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
     const expected = createHmac('sha256', Buffer.alloc(32, 7)).update(signed).digest();
-    const given = Buffer.from(String(headers['webhook-signature']).replace('v1,', ''), 'base64');
-    expect(timingSafeEqual(expected, given)).toBe(true);
+    const signature = Buffer.from(String(headers['webhook-signature']).replace('v1,', ''), 'base64');
+    expect(timingSafeEqual(expected, signature)).toBe(true);
     expect(Number(headers['webhook-timestamp'])).toBe(NOW / 1000);
   });
 
   it('is posted to the address that was checked, even if DNS changes afterwards', async () => {
-    const { taken, port } = await httpReceiver();
+    const { received, port } = await httpReceiver();
     let calls = 0;
     const once: Resolve = async () => (calls++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']);
     const hook = { url: `http://rebinding.example.com:${port}/`, secret: SECRET };
     expect((await sendWebhook(hook, message(), { policy: local, resolve: once, now: NOW })).ok).toBe(true);
-    expect([taken.length, calls]).toEqual([1, 1]);
+    expect([received.length, calls]).toEqual([1, 1]);
   });
 
   it('is checked again for each alert', async () => {
-    const { taken, port } = await httpReceiver();
+    const { received, port } = await httpReceiver();
     const hook = { url: `https://hooks.example.com:${port}/`, secret: SECRET };
     const outcome = await sendWebhook(hook, message(), { policy: closed, resolve, now: NOW });
-    expect([outcome.ok, taken.length]).toEqual([false, 0]);
+    expect([outcome.ok, received.length]).toEqual([false, 0]);
   });
 
   it('is not redirected, and its response is reported by the status alone', async () => {
@@ -162,7 +162,7 @@ describe('a webhook', () => {
     const { port } = await httpReceiver(302, { location: `http://127.0.0.1:${secret.port}/` });
     const hook = { url: `http://hooks.example.com:${port}/`, secret: SECRET };
     const outcome = await sendWebhook(hook, message(), { policy: local, resolve, now: NOW });
-    expect([outcome, secret.taken.length]).toEqual([{ ok: false, answer: '302' }, 0]);
+    expect([outcome, secret.received.length]).toEqual([{ ok: false, answer: '302' }, 0]);
   });
 
   it('reports why nothing was delivered, without its address', async () => {
@@ -181,11 +181,11 @@ describe('a message to Slack', () => {
   });
 
   it('is posted in Slack’s format', async () => {
-    const { taken, port } = await httpReceiver();
+    const { received, port } = await httpReceiver();
     const task = { ...text().task, button: { href: 'https://example.com/wp-admin/', label: 'Open' } };
     const hook = { url: `http://hooks.slack.example:${port}/services/T/B/x` };
     expect((await sendToSlack(hook, [text({ task })], { policy: local, resolve })).ok).toBe(true);
-    const { text: words } = JSON.parse(taken[0]?.body ?? '') as { text: string };
+    const { text: words } = JSON.parse(received[0]?.body ?? '') as { text: string };
     expect(words.split('\n')).toContain('https://example.com/wp-admin/');
     expect(words).toContain('owner logged in on a new device');
   });
@@ -224,8 +224,8 @@ describe('a message of the system log', () => {
   it('is sent by UDP', async () => {
     const socket = createSocket('udp4');
     onTestFinished(() => void socket.close());
-    const taken: string[] = [];
-    socket.on('message', (data) => taken.push(data.toString()));
+    const received: string[] = [];
+    socket.on('message', (data) => received.push(data.toString()));
     await new Promise<void>((done) => socket.bind(0, '127.0.0.1', done));
     const target = {
       host: 'log.example.com',
@@ -234,16 +234,16 @@ describe('a message of the system log', () => {
       framing: 'octets',
     } as const;
     expect((await sendToSyslog(target, message(), { policy: local, resolve })).ok).toBe(true);
-    await eventually(() => taken.length === 1);
-    expect(taken[0]).toMatch(/^<84>1 .* administrator-login \[alert@32473 /);
+    await eventually(() => received.length === 1);
+    expect(received[0]).toMatch(/^<84>1 .* administrator-login \[alert@32473 /);
   });
 
   it.each(['octets', 'lf'] as const)('is sent by TCP with framing %s', async (framing) => {
-    let taken = '';
+    let received = '';
     const server = createServer((socket) => {
       socket.on('error', () => {});
       socket.on('data', (data) => {
-        taken += data.toString();
+        received += data.toString();
       });
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -255,10 +255,10 @@ describe('a message of the system log', () => {
       framing,
     } as const;
     expect((await sendToSyslog(target, message(), { policy: local, resolve })).ok).toBe(true);
-    await eventually(() => taken.length > 0);
-    const [, count, line] = /^(\d+) (<84>1 .*)$/s.exec(taken) ?? [];
+    await eventually(() => received.length > 0);
+    const [, count, line] = /^(\d+) (<84>1 .*)$/s.exec(received) ?? [];
     if (framing === 'octets') expect(Number(count)).toBe(Buffer.byteLength(line ?? ''));
-    else expect(taken).toMatch(/^<84>1 [^\n]*\n$/);
+    else expect(received).toMatch(/^<84>1 [^\n]*\n$/);
   });
 
   it('is reported as failed when nothing listens or the target is private', async () => {

@@ -71,12 +71,12 @@ const NAME_MAX = 80;
 export function describeAlert(alert: Alert, site: AlertSite): AlertText {
   const { language, timeZone } = site;
   const { translate } = language;
-  const say = (text: string | null) => (text === null ? '' : shortText(site.redact(text), NAME_MAX));
+  const toShown = (text: string | null) => (text === null ? '' : shortText(site.redact(text), NAME_MAX));
   const when: NoticeFact = { name: translate('When'), value: formatDayAndTime(language, timeZone, alert.at) };
   const from = (address: string | null): NoticeFact[] =>
-    address === null || address === '' ? [] : [{ name: translate('From'), value: say(address), mono: true }];
+    address === null || address === '' ? [] : [{ name: translate('From'), value: toShown(address), mono: true }];
   const by = (who: string | null): NoticeFact[] => [
-    { name: translate('By'), value: who === null ? translate('A program on the server') : say(who) },
+    { name: translate('By'), value: who === null ? translate('A program on the server') : toShown(who) },
   ];
   const activity = toActivity(alert);
   const users = toLogUrl(site, { tab: 'registered', from: alert.at, ...(activity === undefined ? {} : { activity }) });
@@ -89,13 +89,13 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
       const checkup = site.page(toOwnPage('post-hack-actions'));
       return {
         severity: 'critical',
-        headline: translate('{site} has a new administrator', { site: say(site.name) }),
+        headline: translate('{site} has a new administrator', { site: toShown(site.name) }),
         lead: nothingToDo,
         facts: [
-          { name: translate('Login'), value: say(alert.login) },
+          { name: translate('Login'), value: toShown(alert.login) },
           {
             name: alert.promoted ? translate('Promoted by') : translate('Created by'),
-            value: alert.by === null ? translate('A program on the server') : say(alert.by),
+            value: alert.by === null ? translate('A program on the server') : toShown(alert.by),
           },
           ...from(alert.address),
           when,
@@ -114,16 +114,16 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
     case 'administrator-login': {
       const device = toDevice(alert.agent);
       const headlines = {
-        device: translate('{login} logged in on a new device', { login: say(alert.login) }),
-        network: translate('{login} logged in from a new network', { login: say(alert.login) }),
-        both: translate('{login} logged in on a new device and from a new network', { login: say(alert.login) }),
+        device: translate('{login} logged in on a new device', { login: toShown(alert.login) }),
+        network: translate('{login} logged in from a new network', { login: toShown(alert.login) }),
+        both: translate('{login} logged in on a new device and from a new network', { login: toShown(alert.login) }),
       };
       return {
         severity: 'warning',
         headline: headlines[alert.unknown],
         lead: translate('If it was this person, there is nothing to do.'),
         facts: [
-          { name: translate('Login'), value: say(alert.login) },
+          { name: translate('Login'), value: toShown(alert.login) },
           {
             name: translate('Device'),
             value: device === null ? translate('Not known') : translate('{browser} on {system}', device),
@@ -140,7 +140,7 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
       };
     }
     case 'lockout-wave':
-      return describeWave(alert, site, say);
+      return describeWave(alert, site, toShown);
     case 'checkup-finding': {
       const checkup = site.page(toOwnPage('post-hack-actions'));
       const found = alert.findings.length;
@@ -156,7 +156,7 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
         facts: [
           ...alert.findings.slice(0, FINDINGS_MAX).map((text, index) => ({
             name: translate('Finding {number}', { number: index + 1 }),
-            value: say(inLanguage(text, language)),
+            value: toShown(inLanguage(text, language)),
           })),
           when,
         ],
@@ -197,7 +197,7 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
     }
     case 'software-added': {
       const { software, action } = alert;
-      const name = say(alert.name);
+      const name = toShown(alert.name);
       const headlines = {
         plugin: {
           installed: translate('The plugin {name} was installed', { name }),
@@ -225,10 +225,10 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
     }
     case 'vulnerability-found': {
       const updates = site.page('update-core.php');
-      const name = say(alert.name);
+      const name = toShown(alert.name);
       return {
         severity: 'critical',
-        headline: translate('{name} {version} has a known hole', { name, version: say(alert.version) }),
+        headline: translate('{name} {version} has a known hole', { name, version: toShown(alert.version) }),
         lead: translate('Attackers look for sites with this version.'),
         facts: [when],
         task: {
@@ -237,7 +237,7 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
           text:
             alert.fixedIn === null
               ? translate('No update closes it yet. Switch {name} off until there is one.', { name })
-              : translate('Update to {version} or newer.', { version: say(alert.fixedIn) }),
+              : translate('Update to {version} or newer.', { version: toShown(alert.fixedIn) }),
           button: updates === null ? null : { href: updates, label: translate('Open the updates') },
         },
       };
@@ -246,7 +246,7 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
       const dashboard = site.page(toOwnPage('security-optimizer'));
       return {
         severity: 'critical',
-        headline: translate('The protection of {site} has trouble', { site: say(site.name) }),
+        headline: translate('The protection of {site} has trouble', { site: toShown(site.name) }),
         lead: plainText(inLanguage(alert.text, language), 300),
         facts: [when],
         task: {
@@ -262,7 +262,7 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
 
 const FINDINGS_MAX = 10;
 
-function describeWave(alert: WaveAlert, site: AlertSite, say: (text: string) => string): AlertText {
+function describeWave(alert: WaveAlert, site: AlertSite, toShown: (text: string) => string): AlertText {
   const { language, timeZone } = site;
   const { translate, counted } = language;
   const clock = (at: number) =>
@@ -298,7 +298,7 @@ function describeWave(alert: WaveAlert, site: AlertSite, say: (text: string) => 
           list: {
             title: translate('Names they tried'),
             rows: alert.names.slice(0, NAMES_MAX).map(({ login, failures: count }) => ({
-              name: say(login),
+              name: toShown(login),
               value: counted('{count} wrong password', '{count} wrong passwords', count),
             })),
           },
@@ -376,7 +376,7 @@ function toOwnPage(slug: string): string {
 /** Translates a server message to the language of the site. */
 export function inLanguage(text: ServerText, language: Language): string {
   const { translate: translateKnown, counted: countKnown, number } = language;
-  const said: MessageLanguage = {
+  const messageLanguage: MessageLanguage = {
     translate: (known) => translateKnown(known),
     number,
     time: (time) => time,
@@ -388,7 +388,7 @@ export function inLanguage(text: ServerText, language: Language): string {
     if (entry === undefined) return english;
     const template =
       typeof entry === 'string' ? translateKnown(entry) : countKnown(entry.one, entry.other, getCount(params) ?? 0);
-    return fillMessage(template, params, said);
+    return fillMessage(template, params, messageLanguage);
   }
   return typeof text === 'string' ? translateKnown(text) : formatMessage(text);
 }

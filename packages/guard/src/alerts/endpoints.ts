@@ -23,7 +23,7 @@ import type { DeliveryOutcome } from './webhook.js';
 
 export type AlertCalls = (typeof calls)[number];
 
-type AlertsAnswer = WithMessages<Alerts>;
+type AlertsResponse = WithMessages<Alerts>;
 
 /** Test messages of a site within `TESTS_MS`. They are limited because they are sent to other people. */
 const TESTS_MAX = 20;
@@ -43,7 +43,7 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
   const { store, queue, emails, policy, resolve } = parts;
   const tests = new Map<SiteId, number[]>();
 
-  async function answer(site: SiteConfig): Promise<AlertsAnswer> {
+  async function getResponse(site: SiteConfig): Promise<AlertsResponse> {
     const settings = store.get(site.id);
     const states = await queue.listChannels(site.id);
     const last = (channel: Channel): WithMessages<LastDelivery> | null => {
@@ -85,7 +85,7 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
     context: CallContext,
     channel: Name,
     decide: (now: AlertSettings[Name]) => AlertSettings[Name],
-  ): Promise<{ data: AlertsAnswer; message: string }> {
+  ): Promise<{ data: AlertsResponse; message: string }> {
     await change(context, (now) => {
       const settings = { ...now, [channel]: decide(now[channel]) };
       const entry = {
@@ -101,7 +101,7 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
     parts.wake(id);
     const isOn = store.get(id)[channel] !== null;
     return {
-      data: await answer(context.site),
+      data: await getResponse(context.site),
       message: isOn ? 'Alerts go there from now on.' : 'No alerts go there any more.',
     };
   }
@@ -162,7 +162,7 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
   }
 
   return {
-    fetchAlerts: async (_input, { site }) => ({ data: await answer(site), message: '' }),
+    fetchAlerts: async (_input, { site }) => ({ data: await getResponse(site), message: '' }),
 
     async 'update:alert_recipient'({ email, report, kinds }, context) {
       const { site } = context;
@@ -170,10 +170,14 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
       await change(context, (now) => {
         const gets = { report: report === 1, kinds: OFFERED_KINDS.filter((kind) => kinds.includes(kind)) };
         const before = getRecipientAlerts(now, email);
-        const entry = { name: 'alert_recipient', before: toGetsText(email, before), after: toGetsText(email, gets) };
+        const entry = {
+          name: 'alert_recipient',
+          before: toRecipientText(email, before),
+          after: toRecipientText(email, gets),
+        };
         return { settings: { ...now, recipients: { ...now.recipients, [email]: gets } }, entries: [entry] };
       });
-      return { data: await answer(site), message: 'Saved.' };
+      return { data: await getResponse(site), message: 'Saved.' };
     },
 
     async 'update:alert_webhook'({ url, secret }, context) {
@@ -214,13 +218,13 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
         return { settings, entries };
       });
       parts.wake(context.site.id);
-      return { data: await answer(context.site), message: '' };
+      return { data: await getResponse(context.site), message: '' };
     },
 
     async testAlerts({ channel }, { site }) {
       countTest(site.id);
       const { ok, sent, answer: text } = await test(site, channel);
-      return { data: { ok: ok ? 1 : 0, sent, text, alerts: await answer(site) }, message: '' };
+      return { data: { ok: ok ? 1 : 0, sent, text, alerts: await getResponse(site) }, message: '' };
     },
   };
 }
@@ -244,6 +248,6 @@ function toTargetText({ webhook, slack, syslog }: AlertSettings, channel: Channe
   return hosts[channel] ?? 'Off';
 }
 
-function toGetsText(email: string, { report, kinds }: AlertSettings['recipients'][string]): string {
+function toRecipientText(email: string, { report, kinds }: AlertSettings['recipients'][string]): string {
   return `${email}: ${[...(report ? ['report'] : []), ...kinds].join(', ') || 'nothing'}`;
 }

@@ -27,7 +27,7 @@ const PRUNE_MS = HOUR;
 /** The running feature. */
 export interface Alerts extends RunningFeature {
   /** Whether a recipient of the tab Weekly Reports gets the weekly report. */
-  getsReport(site: SiteId, email: string): boolean;
+  receivesReport(site: SiteId, email: string): boolean;
   /** Returns the addresses that get mails of this kind. */
   listEmailsFor(site: SiteId, kind: AlertKind): readonly string[];
   /** Returns why alerts do not arrive, for the owner, or null. Throws StorageError. */
@@ -192,13 +192,13 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     /** Deletes the settings of removed recipients: an address that is added again later begins without alerts. */
     async function pruneRecipients(site: SiteId): Promise<void> {
       const chosen = settings.get(site);
-      const gone = Object.keys(chosen.recipients).filter((email) => !emails(site).includes(email));
-      if (gone.length === 0) return;
+      const removed = Object.keys(chosen.recipients).filter((email) => !emails(site).includes(email));
+      if (removed.length === 0) return;
       const recipients = Object.fromEntries(
-        Object.entries(chosen.recipients).filter(([email]) => !gone.includes(email)),
+        Object.entries(chosen.recipients).filter(([email]) => !removed.includes(email)),
       );
       await settings.set(site, { ...chosen, recipients });
-      for (const email of gone) await queue.dropChannel(site, email);
+      for (const email of removed) await queue.dropChannel(site, email);
     }
 
     securityEvents.subscribe(handleEvent);
@@ -224,7 +224,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     });
 
     return {
-      getsReport: (site, email) => getRecipientAlerts(settings.get(site), email).report,
+      receivesReport: (site, email) => getRecipientAlerts(settings.get(site), email).report,
       listEmailsFor: (site, kind) => listEmailsFor(kind, settings.get(site), emails(site)),
       lastFailure: async (site) => describeFailures(await queue.listChannels(site), settings.get(site), emails(site)),
       async loadEndpoints() {

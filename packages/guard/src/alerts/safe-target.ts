@@ -64,11 +64,11 @@ export async function resolveTarget(host: string, policy: TargetPolicy, resolve:
 
 async function resolveInTime(host: string, resolve: Resolve): Promise<readonly string[]> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<readonly string[]>((done) => {
+  const timeout = new Promise<readonly string[]>((done) => {
     timer = setTimeout(() => done([]), DNS_TIMEOUT_MS);
   });
   try {
-    return await Promise.race([resolve(host).catch(() => []), late]);
+    return await Promise.race([resolve(host).catch(() => []), timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -43,8 +43,8 @@ export function toSyslogMessage(
 }
 
 /** Returns a header field: visible ASCII without spaces. */
-function toName(text: string, most: number): string {
-  return text.replace(/[^\x21-\x7e]/g, '').slice(0, most) || NIL;
+function toName(text: string, maxLength: number): string {
+  return text.replace(/[^\x21-\x7e]/g, '').slice(0, maxLength) || NIL;
 }
 
 /** Returns the value of a parameter: `"`, `\` and `]` are escaped (RFC 5424 section 6.3.3). */
@@ -52,10 +52,10 @@ function toValue(text: string): string {
   return plainText(text, 200).replace(/["\\\]]/g, (character) => `\\${character}`);
 }
 
-function cutBytes(text: string, most: number): string {
+function cutBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
-  if (bytes.length <= most) return text;
-  let end = most;
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
   // Does not split a character.
   while (((bytes[end] as number) & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end).toString();

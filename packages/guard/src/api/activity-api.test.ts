@@ -79,8 +79,8 @@ describe('the endpoints of the page Activity Log', () => {
     ['/fetch-options', { page: 'log' }, { page: 'Use security, login or activity.' }],
   ])('%s refuses %j and names the field', async (suffix, body, fields) => {
     const { send } = await activitySite();
-    const answer = await send(suffix, body);
-    expect([answer.http, answer.body.code, answer.body.fields]).toEqual([400, 'invalid_input', fields]);
+    const response = await send(suffix, body);
+    expect([response.http, response.body.code, response.body.fields]).toEqual([400, 'invalid_input', fields]);
   });
 
   it('are available to administrators of this site only', async () => {
@@ -222,8 +222,8 @@ describe('an export', () => {
 
   it('is refused with the envelope for invalid filters', async () => {
     const { send } = await activitySite();
-    const answer = await send('/activity-export?list=unknown&ip=x;y', undefined, { method: 'GET' });
-    expect(answer.body).toMatchObject({
+    const response = await send('/activity-export?list=unknown&ip=x;y', undefined, { method: 'GET' });
+    expect(response.body).toMatchObject({
       data: null,
       code: 'invalid_input',
       status: 400,

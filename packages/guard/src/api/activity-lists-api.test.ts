@@ -39,9 +39,9 @@ describe('the list of anonymous clients’ visits', () => {
     expect(await by('ip', '198.51.100.*')).toHaveLength(2);
     expect(await by('ip', '192.0.2.1 - 192.0.2.9')).toEqual(['/a']);
     expect(await by('type', 'Googlebot')).toEqual([]);
-    const answer = await unknown({ filters: filter('code', 403) });
-    expect(pages(await unknown({ filters: { ...answer.filters } }))).toEqual(['/wp-config.php.bak']);
-    const code = answer.filters.find(({ wp_name }) => wp_name === 'code')?.children[0];
+    const response = await unknown({ filters: filter('code', 403) });
+    expect(pages(await unknown({ filters: { ...response.filters } }))).toEqual(['/wp-config.php.bak']);
+    const code = response.filters.find(({ wp_name }) => wp_name === 'code')?.children[0];
     expect(code?.value).toBe(403);
     expect(code?.options.map(({ value }) => value).sort()).toEqual([200, 403]);
   });

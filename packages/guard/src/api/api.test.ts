@@ -23,14 +23,14 @@ describe('an API request', () => {
     async (suffix, endpoint) => {
       const { call } = await start();
       const field = siteSecurityToggles.find((toggle) => toggle.suffix === suffix)?.field;
-      const answer = await call(suffix, { body: JSON.stringify(field ? { [field]: 1 } : { page: 'security' }) });
-      expect(Object.keys(answer.body).sort()).toEqual(['data', 'message', 'status']);
-      expect(answer.body.status).toBe(200);
-      expect(answer.http).toBe(200);
-      expect(endpoint.response.safeParse(answer.body.data).error).toBeUndefined();
-      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-      expect(answer.headers.get('cache-control')).toBe('no-store');
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      const response = await call(suffix, { body: JSON.stringify(field ? { [field]: 1 } : { page: 'security' }) });
+      expect(Object.keys(response.body).sort()).toEqual(['data', 'message', 'status']);
+      expect(response.body.status).toBe(200);
+      expect(response.http).toBe(200);
+      expect(endpoint.response.safeParse(response.body.data).error).toBeUndefined();
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     },
   );
 
@@ -42,8 +42,8 @@ describe('an API request', () => {
     ['multipart/form-data; boundary=x', ' {"disable_feed": 1} '],
   ])('has a JSON body under the Content-Type %j', async (type, body) => {
     const { call } = await start();
-    const answer = await call('/disable-feeds', { body: new Blob([body]), headers: { 'content-type': type } });
-    expect(answer.body).toEqual({ data: { disable_feed: 1 }, message: 'Feeds are turned off.', status: 200 });
+    const response = await call('/disable-feeds', { body: new Blob([body]), headers: { 'content-type': type } });
+    expect(response.body).toEqual({ data: { disable_feed: 1 }, message: 'Feeds are turned off.', status: 200 });
   });
 
   it('may have a trailing slash, use rest_route, or be a GET when it only reads', async () => {
@@ -60,16 +60,16 @@ describe('an API request', () => {
     ['a number that is not 0 or 1', '{"disable_feed":2}', { disable_feed: 'Use 0 or 1.' }],
     ['nothing', null, { disable_feed: 'Use 0 or 1.' }],
     ['null', '{"disable_feed":null}', { disable_feed: 'Use 0 or 1.' }],
-    ['a list in place of the value', '{"disable_feed":[1]}', { disable_feed: 'Use 0 or 1.' }],
+    ['a list instead of the value', '{"disable_feed":[1]}', { disable_feed: 'Use 0 or 1.' }],
     ['a value hidden in __proto__', '{"__proto__":{"disable_feed":1}}', { disable_feed: 'Use 0 or 1.' }],
     ['a list', '[1]', { body: 'Send a JSON object.' }],
     ['a text', '"1"', { body: 'Send a JSON object.' }],
-    ['null as the whole body', 'null', { body: 'Send a JSON object.' }],
+    ['null as the body', 'null', { body: 'Send a JSON object.' }],
   ])('is refused with the field named for %s, and nothing is stored', async (_name, body, fields) => {
     const { call, stored } = await start();
-    const answer = await call('/disable-feeds', { body });
-    expect(answer.http).toBe(400);
-    expect(answer.body).toMatchObject({ data: null, code: 'invalid_input', status: 400, fields });
+    const response = await call('/disable-feeds', { body });
+    expect(response.http).toBe(400);
+    expect(response.body).toMatchObject({ data: null, code: 'invalid_input', status: 400, fields });
     expect(await stored()).toEqual(defaultSecurityOptions);
   });
 
@@ -83,8 +83,8 @@ describe('an API request', () => {
 
   it('is refused for bytes that are not UTF-8', async () => {
     const { call } = await start();
-    const answer = await call('/disable-feeds', { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) });
-    expect(answer.body.code).toBe('invalid_json');
+    const response = await call('/disable-feeds', { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) });
+    expect(response.body.code).toBe('invalid_json');
   });
 
   it('is refused with 413 above 64 KB, also without a Content-Length', async () => {
@@ -102,9 +102,9 @@ describe('an API request', () => {
     for (let round = 0; round < 10; round++) {
       const sent = request(`${guard.url}/wp-json/security-optimizer/v1/disable-feeds`, { method: 'POST', headers });
       sent.end(Buffer.alloc(10_000_000, 'x'));
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-      expect(answer.statusCode).toBe(413);
-      answer.resume();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      expect(response.statusCode).toBe(413);
+      response.resume();
     }
   });
 
@@ -143,18 +143,18 @@ describe('API requests', () => {
     ['another site, by Origin', { origin: 'https://evil.example' }, 'cross_site'],
     ['a page without an origin', { origin: 'null' }, 'cross_site'],
     ['another site, by Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }, 'cross_site'],
-    ['a neighbour site', { 'sec-fetch-site': 'same-site' }, 'cross_site'],
+    ['a sibling site', { 'sec-fetch-site': 'same-site' }, 'cross_site'],
   ])('are refused for %s with 403, and nothing is stored', async (_who, headers, code) => {
     const { call, stored } = await start();
-    const answer = await call('/disable-feeds', { body: on, headers });
-    expect([answer.http, answer.body.status, answer.body.code]).toEqual([403, 403, code]);
+    const response = await call('/disable-feeds', { body: on, headers });
+    expect([response.http, response.body.status, response.body.code]).toEqual([403, 403, code]);
     expect(await stored()).toEqual(defaultSecurityOptions);
   });
 
   it('are authenticated before the body is read', async () => {
     const { call } = await start();
-    const answer = await call('/disable-feeds', { body: '{', headers: { 'x-wp-nonce': null } });
-    expect(answer.body.code).toBe('rest_cookie_invalid_nonce');
+    const response = await call('/disable-feeds', { body: '{', headers: { 'x-wp-nonce': null } });
+    expect(response.body.code).toBe('rest_cookie_invalid_nonce');
   });
 
   it('are allowed for the owner from a page of the site, and with the nonce in the query', async () => {
@@ -165,9 +165,9 @@ describe('API requests', () => {
   });
 
   it.each([
-    ['has logged out', null, 'rest_cookie_invalid_nonce'],
+    ['logged out', null, 'rest_cookie_invalid_nonce'],
     [
-      'is no administrator any more',
+      'lost the administrator role',
       { nonce: 'owner-nonce', can_manage: false, id: 1, login: 'owner' },
       'rest_forbidden',
     ],
@@ -209,8 +209,8 @@ describe('with a connector of an older version', () => {
       ['/fetch-options', '{"page":"login"}'],
       ['/logout-users', '{}'],
     ] as const) {
-      const answer = await call(suffix, { body });
-      expect([suffix, answer.http, answer.body.code]).toEqual([suffix, 503, 'connector_outdated']);
+      const response = await call(suffix, { body });
+      expect([suffix, response.http, response.body.code]).toEqual([suffix, 503, 'connector_outdated']);
     }
     const { body } = await call('/notifications', { body: '{}' });
     const ids = (body.data as unknown as { id: string }[]).map(({ id }) => id);
@@ -237,8 +237,8 @@ describe('while WordPress has a fault', () => {
       const { connector, call, log } = await start();
       await call('/fetch-options', { body: '{"page":"security"}' });
       await fault(connector);
-      const answer = await call('/disable-feeds', { body: '{"disable_feed":1}' });
-      expect([answer.http, answer.body.status, answer.body.code]).toEqual([503, 503, code]);
+      const response = await call('/disable-feeds', { body: '{"disable_feed":1}' });
+      expect([response.http, response.body.status, response.body.code]).toEqual([503, 503, code]);
       expect(log.events()).toContain('api-failed');
       await eventually(() => log.events().includes(code.replaceAll('_', '-')));
       for (const secret of ['owner-nonce', 'session=owner', '0f0f0f0f', 'disable_feed']) {

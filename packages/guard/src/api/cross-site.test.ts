@@ -36,8 +36,8 @@ describe('two sites behind one guard', () => {
       const method = body === undefined ? 'GET' : 'POST';
       const sent = request(url + path, { method, headers: { host, ...headers } }, (response) => {
         let text = '';
-        response.setEncoding('utf8').on('data', (piece: string) => {
-          text += piece;
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
         });
         response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
       });
@@ -49,9 +49,9 @@ describe('two sites behind one guard', () => {
     const { status, text } = await send(host, `/wp-json/security-optimizer/v1${suffix}`, as, body);
     return { status, body: JSON.parse(text) };
   };
-  const onOurs = (suffix: string, body?: object) => call('ours.example', suffix, body);
-  const onTheirs = (suffix: string, body?: object) => call('theirs.example', suffix, body, THEIRS);
-  const rows = async (list: typeof onOurs) => (await list('/activity-unknown')).body.data.entries;
+  const callFirst = (suffix: string, body?: object) => call('ours.example', suffix, body);
+  const callSecond = (suffix: string, body?: object) => call('theirs.example', suffix, body, THEIRS);
+  const rows = async (list: typeof callFirst) => (await list('/activity-unknown')).body.data.entries;
 
   it('each accept their own owner only, whatever the host', async () => {
     for (const host of ['ours.example', 'OURS.example.', 'ours.example:80']) {
@@ -68,26 +68,26 @@ describe('two sites behind one guard', () => {
   it('have separate visitors, blocks, recipients and settings', async () => {
     await visit('ours.example', '192.0.2.7');
     await visit('theirs.example', '192.0.2.8');
-    await eventually(async () => (await rows(onOurs)).length === 1 && (await rows(onTheirs)).length === 1);
-    const [{ visitor_id: id, id: row }] = await rows(onOurs);
+    await eventually(async () => (await rows(callFirst)).length === 1 && (await rows(callSecond)).length === 1);
+    const [{ visitor_id: id, id: row }] = await rows(callFirst);
 
     for (const suffix of [`/get-visitor-status/${id}`, `/block-ip/${id}`, `/block-user/${id}`]) {
-      const answer = await onTheirs(suffix, { block: 1 });
-      expect([suffix, answer.status]).toEqual([suffix, 404]);
+      const response = await callSecond(suffix, { block: 1 });
+      expect([suffix, response.status]).toEqual([suffix, 404]);
     }
     const cursor = `${row}.${row + 1}.1`;
-    const read = (await onTheirs('/activity-unknown', { cursor })).body.data.entries as { ip: string }[];
+    const read = (await callSecond('/activity-unknown', { cursor })).body.data.entries as { ip: string }[];
     expect(read.filter(({ ip }) => ip === '192.0.2.7')).toEqual([]);
 
-    expect((await onOurs(`/block-ip/${id}`, { block: 1 })).status).toBe(200);
+    expect((await callFirst(`/block-ip/${id}`, { block: 1 })).status).toBe(200);
     expect([await visit('ours.example', '192.0.2.7'), await visit('theirs.example', '192.0.2.7')]).toEqual([403, 200]);
-    expect((await onTheirs('/blocked-users')).body.data.entries).toEqual([]);
-    expect((await onTheirs(`/block-ip/${id}`, { block: 0 })).status).toBe(404);
+    expect((await callSecond('/blocked-users')).body.data.entries).toEqual([]);
+    expect((await callSecond(`/block-ip/${id}`, { block: 0 })).status).toBe(404);
     expect(await visit('ours.example', '192.0.2.7')).toBe(403);
 
-    await onOurs('/notification-emails', { entries: ['owner@example.com'] });
-    await onOurs('/disable-feeds', { disable_feed: 1 });
-    expect((await onTheirs('/weekly-report')).body.data.entries).toEqual([]);
-    expect((await onTheirs('/fetch-options', { page: 'security' })).body.data.disable_feed).toBe(0);
+    await callFirst('/notification-emails', { entries: ['owner@example.com'] });
+    await callFirst('/disable-feeds', { disable_feed: 1 });
+    expect((await callSecond('/weekly-report')).body.data.entries).toEqual([]);
+    expect((await callSecond('/fetch-options', { page: 'security' })).body.data.disable_feed).toBe(0);
   });
 });

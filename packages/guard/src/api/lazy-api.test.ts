@@ -19,27 +19,27 @@ async function serve(make: () => Promise<Api>) {
   return { api, send: send, log };
 }
 
-const answering = (): Api => ({
+const createRespondingApi = (): Api => ({
   handle: (_request, response: ServerResponse) => void response.end('answered'),
   close: async () => undefined,
 });
 
 it('the API is created once, for all requests that wait for it', async () => {
-  let made = 0;
+  let count = 0;
   const { api, send } = await serve(async () => {
-    made++;
+    count++;
     await new Promise((resolve) => setTimeout(resolve, 20));
-    return answering();
+    return createRespondingApi();
   });
-  const answers = await Promise.all([send(), send()]);
-  expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(['answered', 'answered']);
+  const responses = await Promise.all([send(), send()]);
+  expect(await Promise.all(responses.map((response) => response.text()))).toEqual(['answered', 'answered']);
   expect(await (await send()).text()).toBe('answered');
-  expect(made).toBe(1);
+  expect(count).toBe(1);
   await api.close();
 });
 
 it('requests get an error when the API can’t be created, and the next request tries again', async () => {
-  const outcomes = [Promise.reject(new Error('a file is missing')), Promise.resolve(answering())];
+  const outcomes = [Promise.reject(new Error('a file is missing')), Promise.resolve(createRespondingApi())];
   outcomes[0]?.catch(() => undefined);
   const { send, log } = await serve(() => outcomes.shift() as Promise<Api>);
   const refused = await send();

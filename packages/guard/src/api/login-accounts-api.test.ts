@@ -98,8 +98,8 @@ describe('disabling common usernames', () => {
       { ID: 7, user_login: 'first' },
       { ID: 8, user_login: 'second' },
     ];
-    const answer = await call('/disable-admin-username', { disable_usernames: 1, admin_names });
-    expect(answer.fields).toEqual({ 8: 'Username second already exists.' });
+    const response = await call('/disable-admin-username', { disable_usernames: 1, admin_names });
+    expect(response.fields).toEqual({ 8: 'Username second already exists.' });
     expect((await options()).disable_usernames).toBe(0);
   });
 });
@@ -107,8 +107,8 @@ describe('disabling common usernames', () => {
 describe('the second factor', () => {
   it('ends, when it is switched on, the sessions of all who need it except the caller’s, once', async () => {
     const { connector, call } = await loginSite();
-    const answer = await call('/2fa', { sg2fa: 1 });
-    expect(answer.data).toEqual({
+    const response = await call('/2fa', { sg2fa: 1 });
+    expect(response.data).toEqual({
       sg2fa: 1,
       two_factor_setup_url: 'https://example.com/wp-login.php?action=second-factor-setup',
     });

@@ -92,8 +92,8 @@ describe('every change of Login Security', () => {
 
   it('is refused without a session; OPTIONS returns all methods of its path', async () => {
     const { guard } = await loginSite();
-    const answer = await callApi(guard.url, '/away-mode', { method: 'GET', headers: { cookie: null } });
-    expect(answer.body.code).toBe('rest_cookie_invalid_nonce');
+    const response = await callApi(guard.url, '/away-mode', { method: 'GET', headers: { cookie: null } });
+    expect(response.body.code).toBe('rest_cookie_invalid_nonce');
     const options = await callApi(guard.url, '/away-mode', { method: 'OPTIONS' });
     expect(options.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');
   });
@@ -129,10 +129,10 @@ describe('the Login Access list', () => {
   it('accepts texts or entries; empty rows, duplicates and surrounding spaces are removed', async () => {
     const { call, options } = await loginSite();
     const list = [' 127.0.0.1', '', '2001:db8::/32', '10.1.*.*', '192.0.2.1 - 192.0.2.9', '127.0.0.1'];
-    const kept = ['127.0.0.1', '2001:db8::/32', '10.1.*.*', '192.0.2.1-192.0.2.9'];
-    expect((await call('/login-access', list)).data).toEqual({ login_access: kept });
+    const stored = ['127.0.0.1', '2001:db8::/32', '10.1.*.*', '192.0.2.1-192.0.2.9'];
+    expect((await call('/login-access', list)).data).toEqual({ login_access: stored });
     expect((await call('/login-access', { entries: [...list, '198.51.100.7'] })).status).toBe(200);
-    expect((await options()).login_access).toEqual([...kept, '198.51.100.7']);
+    expect((await options()).login_access).toEqual([...stored, '198.51.100.7']);
     expect((await call('/login-access', [])).data).toEqual({ login_access: [] });
   });
 
@@ -147,20 +147,20 @@ describe('the Login Access list', () => {
       '\u200b',
       ' .',
     ];
-    const kept = ['127.0.0.1', '192.0.2.1-192.0.2.9', '2001:db8::/32', '10.1.*.*'];
-    expect((await call('/login-access', typed)).data).toEqual({ login_access: kept });
+    const stored = ['127.0.0.1', '192.0.2.1-192.0.2.9', '2001:db8::/32', '10.1.*.*'];
+    expect((await call('/login-access', typed)).data).toEqual({ login_access: stored });
     expect((await call('/login-access', ['127.0.0.1', '127.0.0.¹', '\u202e127.0.0.1'])).fields).toEqual({
       1: 'Invalid format. Check “¹”.',
       2: 'Invalid format. Check “U+202E”.',
     });
-    expect((await options()).login_access).toEqual(kept);
+    expect((await options()).login_access).toEqual(stored);
   });
 
   it('names each invalid row by its position', async () => {
     const { call, options } = await loginSite();
-    const answer = await call('/login-access', ['127.0.0.1', 'my house', '', '10.0.0.0/33', 7, '1.2.3.4-1.2.3.3']);
+    const response = await call('/login-access', ['127.0.0.1', 'my house', '', '10.0.0.0/33', 7, '1.2.3.4-1.2.3.3']);
     const text = (part: string) => `Invalid format. Check “${part}”.`;
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 400,
       code: 'invalid_input',
       fields: { 1: text('my'), 3: text('/33'), 4: text('-'), 5: text('1.2.3.4-1.2.3.3') },
@@ -188,9 +188,9 @@ describe('the Login Access list', () => {
       '[2001:db8::7]:443 (at home)',
       'fe80::1%eth0,',
     ];
-    const kept = ['127.0.0.1', '192.0.2.7', '198.51.100.0/24', '192.0.2.20-192.0.2.29', '2001:db8::7', 'fe80::1'];
-    expect((await call('/login-access', typed)).data).toEqual({ login_access: kept });
-    expect((await options()).login_access).toEqual(kept);
+    const stored = ['127.0.0.1', '192.0.2.7', '198.51.100.0/24', '192.0.2.20-192.0.2.29', '2001:db8::7', 'fe80::1'];
+    expect((await call('/login-access', typed)).data).toEqual({ login_access: stored });
+    expect((await options()).login_access).toEqual(stored);
   });
 
   it.each(['0.0.0.0/0', '127.0.0.1, ::/0', '*.*.*.*', '0.0.0.0 0.0.0.0', '0.0.0.0-255.255.255.255'])(
@@ -259,8 +259,8 @@ describe('the Custom Login URL', () => {
   ])('can’t be %j', async (login, text) => {
     const { connector, call } = await loginSite();
     connector.usedPaths.set('about', 'a page');
-    const answer = await call('/custom-login-url', { type: 'custom', login });
-    expect(answer).toMatchObject({ status: 400, code: 'invalid_input', fields: { login: text } });
+    const response = await call('/custom-login-url', { type: 'custom', login });
+    expect(response).toMatchObject({ status: 400, code: 'invalid_input', fields: { login: text } });
     expect(connector.policy?.policy.login_url_login).toBe('');
   });
 
@@ -281,8 +281,8 @@ describe('the Custom Login URL', () => {
 
   it('needs only the login address while nobody may register', async () => {
     const { call } = await loginSite();
-    const answer = await call('/custom-login-url', { type: 'custom', login: '', signup: null });
-    expect(answer.fields).toEqual({ login: 'This field is required.' });
+    const response = await call('/custom-login-url', { type: 'custom', login: '', signup: null });
+    expect(response.fields).toEqual({ login: 'This field is required.' });
   });
 
   it('never becomes the stored sign-up address', async () => {

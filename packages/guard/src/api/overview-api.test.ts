@@ -28,11 +28,11 @@ async function overviewSite(config: object = {}) {
 }
 
 const caller = (url: string) => async (suffix: string, body?: object, method?: string) => {
-  const answer = await callApi(url, suffix, {
+  const response = await callApi(url, suffix, {
     ...(method === undefined ? {} : { method }),
     body: body === undefined ? null : JSON.stringify(body),
   });
-  return { ...answer, data: answer.body.data as unknown };
+  return { ...response, data: response.body.data as unknown };
 };
 
 describe('the content of the provider', () => {

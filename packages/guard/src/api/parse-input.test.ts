@@ -20,12 +20,12 @@ describe('input that the contract does not allow', () => {
   });
 
   it.each<[string, object, object]>([
-    ['a field that is missing', {}, { filter: 'This field is required.' }],
-    ['a value of another kind', { filter: 7 }, { filter: 'Invalid format.' }],
+    ['a missing field', {}, { filter: 'This field is required.' }],
+    ['a value of the wrong type', { filter: 7 }, { filter: 'Invalid format.' }],
     ['null for a text', { filter: null }, { filter: 'Invalid format.' }],
     ['a text that is too long', { filter: '', search: 'long' }, { search: 'Invalid format.' }],
-    ['an item of another kind', { filter: '', only: [7] }, { 'only.0': 'Invalid format.' }],
-    ['a field with words of its own', { filter: '', show: 1 }, { show: 'Use 0.' }],
+    ['an item of the wrong type', { filter: '', only: [7] }, { 'only.0': 'Invalid format.' }],
+    ['a field with its own message', { filter: '', show: 1 }, { show: 'Use 0.' }],
   ])('%s is explained in plain words', (_words, input, fields) => {
     expect(refusal(schema, input)).toEqual(fields);
   });

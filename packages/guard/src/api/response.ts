@@ -28,8 +28,8 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code = '', statusCode = 500 } = (error ?? {}) as { code?: string; statusCode?: number };
   const ofRequest = statusCode >= 400 && statusCode < 500;
-  const answered = ofRequest ? (byCode[code] ?? byStatus[statusCode] ?? 'bad_request') : 'internal';
-  return new ApiError(answered, { cause: error });
+  const responseCode = ofRequest ? (byCode[code] ?? byStatus[statusCode] ?? 'bad_request') : 'internal';
+  return new ApiError(responseCode, { cause: error });
 }
 
 /** Returns the response to a refused request. */

@@ -37,16 +37,16 @@ describe('the endpoints of the tab Weekly Reports', () => {
   it.each([
     ['a list of addresses', { entries: ['Anna@Example.com', 'ben@example.com'] }],
     ['a list of objects', { entries: [{ email: 'anna@example.com' }, { email: 'BEN@example.com ' }] }],
-    ['an object with numbers as names', { entries: { 0: { email: 'anna@example.com' }, 1: 'ben@example.com' } }],
-    ['a bare list', ['anna@example.com', 'ben@example.com']],
-    ['a list that names one twice', ['anna@example.com', 'ben@example.com', 'ANNA@example.com']],
+    ['an object with numeric keys', { entries: { 0: { email: 'anna@example.com' }, 1: 'ben@example.com' } }],
+    ['a bare array', ['anna@example.com', 'ben@example.com']],
+    ['a list with a duplicate', ['anna@example.com', 'ben@example.com', 'ANNA@example.com']],
   ])('accept %s as the whole new list', async (_words, body) => {
     const { call } = await activitySite();
     const first = await call<List>('/notification-emails', ['other@example.com', 'anna@example.com']);
-    const answer = await call<List>('/notification-emails', body);
-    expect(answer.entries.map(({ email }) => email)).toEqual(['anna@example.com', 'ben@example.com']);
-    expect(answer.entries[0]?.id).toBe(first.entries[1]?.id);
-    expect(await call('/weekly-report')).toEqual(answer);
+    const response = await call<List>('/notification-emails', body);
+    expect(response.entries.map(({ email }) => email)).toEqual(['anna@example.com', 'ben@example.com']);
+    expect(response.entries[0]?.id).toBe(first.entries[1]?.id);
+    expect(await call('/weekly-report')).toEqual(response);
   });
 
   it('accept all of a list or nothing, and name the invalid rows', async () => {
@@ -127,7 +127,7 @@ describe('the endpoints of the tab Weekly Reports', () => {
   });
 
   it('send by SMTP where a mail server is configured, with the password from its file', async () => {
-    const taken: { user: unknown; to: string }[] = [];
+    const received: { user: unknown; to: string }[] = [];
     const server = new SMTPServer({
       disabledCommands: ['STARTTLS'],
       allowInsecureAuth: true,
@@ -135,7 +135,7 @@ describe('the endpoints of the tab Weekly Reports', () => {
         password === 'a b' ? done(null, { user: username }) : done(new Error('No')),
       onData(stream, { user, envelope }, done) {
         stream.resume().on('end', () => {
-          taken.push({ user, to: envelope.rcptTo[0]?.address ?? '' });
+          received.push({ user, to: envelope.rcptTo[0]?.address ?? '' });
           done();
         });
       },
@@ -149,7 +149,7 @@ describe('the endpoints of the tab Weekly Reports', () => {
     const smtp = { host: '127.0.0.1', port, user: 'guard', passwordFile: password, from: 'reports@example.com' };
     const { connector, send } = await activitySite({ mail: { smtp } });
     expect((await send('/weekly-report-test', {})).http).toBe(200);
-    expect(taken).toEqual([{ user: 'guard', to: 'owner@example.com' }]);
+    expect(received).toEqual([{ user: 'guard', to: 'owner@example.com' }]);
     expect(connector.mails).toEqual([]);
   });
 });

@@ -96,11 +96,11 @@ async function makeDataFolder(folder: string, user: string): Promise<void> {
     );
   }
   await mkdir(folder, { mode: 0o700 });
-  await giveAway(folder, uid, gid);
+  await setOwner(folder, uid, gid);
 }
 
 /** Uses a descriptor, so that only a folder changes its owner and never the target of a link. */
-async function giveAway(folder: string, uid: number, gid: number): Promise<void> {
+async function setOwner(folder: string, uid: number, gid: number): Promise<void> {
   const file = await promisify(open)(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     if ((await promisify(fstat)(file)).uid !== 0) throw new CommandError(`${folder} was replaced.`);

@@ -97,7 +97,7 @@ describe.skipIf(!canSwitchUsers)('attach and detach as root (skipped without roo
       'wp-content/mu-plugins/security-optimizer',
       (at) => join(at.theirs, 'security-optimizer'),
     ],
-    ['the connector’s folder, to guard’s data', 'wp-content/mu-plugins/security-optimizer', (at) => at.dataDir],
+    ['the connector’s folder, to guard’s data folder', 'wp-content/mu-plugins/security-optimizer', (at) => at.dataDir],
     ['assets', 'wp-content/mu-plugins/security-optimizer/assets', (at) => join(at.theirs, 'security-optimizer/assets')],
     ['mu-plugins, to a folder of root’s', 'wp-content/mu-plugins', (at) => at.ofRoot],
   ])('refuse a link in the site: %s', async (_what, name, target) => {

@@ -28,13 +28,13 @@ import {
 import { enterRelease, isSameRelease, type Release, readReleases, toUsualMuPlugins } from './releases.js';
 import { findRetiredIn, forgetRetired } from './retired-sites.js';
 import {
+  findRetainedData,
   locateSites,
   newSiteId,
   refuseTakenHosts,
   refuseUnlessShared,
   refuseUnlessVisited,
   siteSecret,
-  takeUp,
   toProof,
   withoutLinks,
 } from './site-entry.js';
@@ -131,19 +131,19 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
   const hadConfig = await hasConfig(dataDir);
   return updateConfig(dataDir, async (config, write) => {
     const placed = await locateSites(dataDir, config);
-    const there = findThere(placed, options, { named, wordpressDir });
-    if (there !== undefined && options.site !== undefined && options.site !== there.id) {
-      throw new CommandError(`${named} is attached as site ${there.id}. Detach that one first.`);
+    const present = findPresent(placed, options, { named, wordpressDir });
+    if (present !== undefined && options.site !== undefined && options.site !== present.id) {
+      throw new CommandError(`${named} is attached as site ${present.id}. Detach that one first.`);
     }
-    const known = there ?? findMoved(config, options, named);
+    const known = present ?? findMoved(config, options, named);
     const databases = { dataDir, url: getDatabaseUrl(config) };
-    const kept = known ?? (await takeUp(databases, options.site));
-    const hosts = options.hosts ?? kept?.hosts ?? ['*'];
+    const retained = known ?? (await findRetainedData(databases, options.site));
+    const hosts = options.hosts ?? retained?.hosts ?? ['*'];
     const upstream = options.upstream ?? known?.upstream;
     if (upstream === undefined) throw new UsageError('The option --upstream is missing.');
     // The stored folder stays as the operator wrote it. A folder that is named now is relative to the working directory.
     // A site that has moved to another folder has its must-use plugins elsewhere, too, so its stored folder is not used.
-    const muPluginsDir = options.muPluginsDir === undefined ? there?.muPluginsDir : resolve(options.muPluginsDir);
+    const muPluginsDir = options.muPluginsDir === undefined ? present?.muPluginsDir : resolve(options.muPluginsDir);
     // What WordPress reports is used only when nobody has named the folder.
     const isLocationReported = muPluginsDir === undefined && reported !== null && !reported.isDefault;
     const reportedDir = isLocationReported ? toNamedPath(reported.muPluginsDir, { named, wordpressDir }) : undefined;
@@ -177,12 +177,12 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
         known?.id ?? options.site ?? (await newSiteId(hosts.find((host) => host !== '*') ?? 'site', config, databases)),
       hosts: [...hosts],
       upstream,
-      wordpressDir: there === undefined ? named : toStoredPath(dataDir, there, { named, wordpressDir }),
+      wordpressDir: present === undefined ? named : toStoredPath(dataDir, present, { named, wordpressDir }),
       ...((muPluginsDir ?? reportedDir) !== undefined && { muPluginsDir: muPluginsDir ?? reportedDir }),
       ...(shared !== null && { sharedConnector: shared }),
       ...(isExternal && { externalKey: true }),
       requireGuard: options.allowDirect ? false : options.requireGuard ? true : (known?.requireGuard ?? false),
-      home: options.home ?? kept?.home ?? '',
+      home: options.home ?? retained?.home ?? '',
     };
     refuseTakenHosts(config, site);
     if (options.requireGuard === true && !known?.requireGuard) await refuseUnlessVisited(dataDir, site.id);
@@ -195,14 +195,14 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     };
     const changed = { id: site.id, written, former: hadConfig ? config : null, notes };
     const record = fileRecord(dataDir, site.id);
-    let isNewPlace = true;
+    let isNewRelease = true;
     let sharedKey: SharedKey | null = null;
     try {
       const secret = await siteSecret(dataDir, site.id);
       await write(written);
       const content = { secret, requireGuard: site.requireGuard };
-      if (there !== undefined && isLocationReported) await enterUsualLocation(dataDir, there.id, release, record);
-      isNewPlace = !(await readReleases(dataDir, site.id)).some((each) => isSameRelease(each, release));
+      if (present !== undefined && isLocationReported) await enterUsualLocation(dataDir, present.id, release, record);
+      isNewRelease = !(await readReleases(dataDir, site.id)).some((each) => isSameRelease(each, release));
       await enterRelease(dataDir, site.id, release, record);
       ({ sharedKey } = await installConnector(folders, sources, content, record, { shared, ...taskOptions, key }));
       await forgetRetired(dataDir, site.id);
@@ -222,7 +222,7 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       toMove: key === 'secret.php' ? [] : await findToMove(dataDir, site.id, release.muPluginsDir, placed),
       location: { ...release, reported, key },
       isLocationReported,
-      state: { ...changed, place: release, isNewPlace, options: taskOptions },
+      state: { ...changed, release, isNewRelease, options: taskOptions },
     };
   });
 }
@@ -245,7 +245,7 @@ export async function attachVerified(options: AttachOptions): Promise<VerifiedSi
   const site = await attach(options);
   const outcome = await verifyLocation(dataDir, site.id, site.location);
   if (outcome.kind === 'wrong') {
-    let rest = site.state.isNewPlace
+    let rest = site.state.isNewRelease
       ? 'The connector and its key were taken away again, and the configuration is as it was.'
       : 'The configuration is as it was.';
     await undoAttach(dataDir, site.state).catch((error: unknown) => {
@@ -267,10 +267,10 @@ async function queryWordPress(
   folder: NamedFolder,
 ): Promise<ReportedMuPlugins | null> {
   const config = await readConfig(dataDir);
-  const there = findThere(await locateSites(dataDir, config), options, folder);
+  const present = findPresent(await locateSites(dataDir, config), options, folder);
   const { wordpressDir } = folder;
-  const page = toPage({ hosts: options.hosts ?? there?.hosts ?? [], home: options.home ?? there?.home ?? '' });
-  const proof = there === undefined ? undefined : await toProof(dataDir, there.id, { wordpressDir });
+  const page = toPage({ hosts: options.hosts ?? present?.hosts ?? [], home: options.home ?? present?.home ?? '' });
+  const proof = present === undefined ? undefined : await toProof(dataDir, present.id, { wordpressDir });
   return readMuPluginsFolder({ wordpressDir }, page, proof);
 }
 
@@ -296,8 +296,8 @@ async function findToMove(
   placed: readonly LocatedSite[],
 ): Promise<readonly SiteId[]> {
   const found: SiteId[] = [];
-  for (const { site, muPluginsDir: theirs } of placed) {
-    if (site.id === id || theirs !== muPluginsDir) continue;
+  for (const { site, muPluginsDir: otherDir } of placed) {
+    if (site.id === id || otherDir !== muPluginsDir) continue;
     const hasOwn = (await fileRecord(dataDir, site.id).read()).some((name) => isKeyFile(name) && name !== SECRET);
     if (!hasOwn && site.externalKey !== true) found.push(site.id);
   }
@@ -314,7 +314,11 @@ interface NamedFolder {
  * Finds the attached site to which the options refer.
  * @throws CommandError when more than one site matches
  */
-function findThere(placed: readonly LocatedSite[], options: AttachOptions, folder: NamedFolder): SiteEntry | undefined {
+function findPresent(
+  placed: readonly LocatedSite[],
+  options: AttachOptions,
+  folder: NamedFolder,
+): SiteEntry | undefined {
   const { muPluginsDir: plugins } = options;
   const found = findNamedSite(placed, {
     ...folder,

@@ -212,14 +212,14 @@ function toJson(text: string): unknown {
 }
 
 /** Files that belong to a running guard or are created again when needed. */
-const STAYS = /^(?:guard\.lock|config\.lock|guard\.pid|guard\.sites|replaced-.*|sites)(?:-journal|-wal|-shm)?$/;
+const NOT_REPLACED = /^(?:guard\.lock|config\.lock|guard\.pid|guard\.sites|replaced-.*|sites)(?:-journal|-wal|-shm)?$/;
 
 /**
  * Moves the contents of the data folder aside. @throws CommandError when there are any and they must not be replaced
  */
 async function makeRoom(dataDir: string, options: { readonly replace: boolean; readonly now: Date }): Promise<void> {
   const sites = (await readdir(join(dataDir, 'sites'))).map((name) => `sites/${name}`);
-  const present = [...(await readdir(dataDir)).filter((name) => !STAYS.test(name)), ...sites];
+  const present = [...(await readdir(dataDir)).filter((name) => !NOT_REPLACED.test(name)), ...sites];
   if (present.length === 0) return;
   if (!options.replace) {
     throw new CommandError(`${dataDir} is in use already (${present[0]}). Name --replace to move its files aside.`);

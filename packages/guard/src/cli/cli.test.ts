@@ -298,9 +298,9 @@ describe('serve', () => {
   it('keeps an acknowledged change when it is killed right after the response', async () => {
     const { dataDir } = await attached();
     const first = await serve(dataDir);
-    const answer = await callApi(first.url, '/disable-xml-rpc', { body: '{"disable_xml_rpc":0}' });
+    const response = await callApi(first.url, '/disable-xml-rpc', { body: '{"disable_xml_rpc":0}' });
     first.child.kill('SIGKILL');
-    expect(answer.http).toBe(200);
+    expect(response.http).toBe(200);
     await once(first.child, 'exit');
     const second = await serve(dataDir);
     const { body } = await callApi(second.url, '/fetch-options', { body: '{"page":"security"}' });
@@ -337,8 +337,8 @@ describe('serve', () => {
 describe('status', () => {
   it.each([
     ['the connector is missing', { mode: 'gone' as const }, 'missing'],
-    ['the connector has another secret', { secret: 'b2'.repeat(32) }, 'other_secret'],
-    ['the connector has another version', { version: '0.0.9' }, 'version_differs'],
+    ['the connector has a different secret', { secret: 'b2'.repeat(32) }, 'other_secret'],
+    ['the connector has a different version', { version: '0.0.9' }, 'version_differs'],
     ['WordPress is down', { mode: 'broken' as const }, 'unknown'],
   ])('reports that %s, with exit code 1', async (_what, fault, state) => {
     const { dataDir, connector } = await attached();
@@ -363,7 +363,7 @@ describe('status', () => {
   it('creates no file and migrates no table: never started, running, stopped, killed, or of another version', async () => {
     const { dataDir } = await attached();
     /** The files that `status` must not change. The companion of an open database is shared memory, not content. */
-    const look = async () => {
+    const readFiles = async () => {
       const names = (await readdir(dataDir, { recursive: true }))
         .filter((name) => !name.endsWith('.sqlite-shm'))
         .sort();
@@ -376,9 +376,9 @@ describe('status', () => {
       return Promise.all(names.map(known));
     };
     const unchanged = async (when: string) => {
-      const before = await look();
+      const before = await readFiles();
       const { stdout } = await runInChild('status', '--data-dir', dataDir, '--json');
-      expect([when, await look()]).toEqual([when, before]);
+      expect([when, await readFiles()]).toEqual([when, before]);
       return JSON.parse(stdout).storage;
     };
     expect(await unchanged('never started')).toMatchObject({ ok: true, detail: expect.stringContaining('none yet') });

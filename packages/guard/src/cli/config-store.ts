@@ -13,7 +13,7 @@ import { CommandError } from './command.js';
  */
 const LOCK_WAIT_MS = 300_000;
 /** Interval between attempts to take a lock that another command holds. */
-const LOOK_MS = 25;
+const POLL_MS = 25;
 
 /**
  * Reads the configuration file of a data folder. Returns the defaults when there is none yet. To change it, use
@@ -72,7 +72,7 @@ async function waitForLock(file: string): Promise<{ close(): void }> {
     if (performance.now() > end) {
       throw new CommandError('Another command is changing the configuration of this data folder. Try again.');
     }
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 

@@ -36,8 +36,8 @@ async function site() {
     const of = (name: string) => readFile(join(folder, classes as string, name), 'utf8');
     return Promise.all(CLASSES.map(of));
   };
-  const kept = async () => (await readdir(folder)).filter((name) => name.startsWith('includes')).length;
-  return { install, record, folder, version, loader, runs, kept, sources };
+  const countVersions = async () => (await readdir(folder)).filter((name) => name.startsWith('includes')).length;
+  return { install, record, folder, version, loader, runs, countVersions, sources };
 }
 
 describe('the files of the connector', () => {
@@ -56,7 +56,7 @@ describe('the files of the connector', () => {
   });
 
   it('of the previous version stay for requests that still run it, and the next update deletes them', async () => {
-    const { install, version, runs, kept } = await site();
+    const { install, version, runs, countVersions } = await site();
     for (const [name, folders] of [
       ['one', 1],
       ['two', 2],
@@ -65,12 +65,12 @@ describe('the files of the connector', () => {
     ] as const) {
       await install(await version(name));
       expect(await runs()).toEqual([name, name]);
-      expect(await kept()).toBe(folders);
+      expect(await countVersions()).toBe(folders);
     }
   });
 
   it('move from one common folder to a folder for each version, and the next update deletes the common one', async () => {
-    const { install, folder, version, runs, kept } = await site();
+    const { install, folder, version, runs, countVersions } = await site();
     const flat = await version('one');
     const [hooks, staff] = flat.files;
     await install({
@@ -82,14 +82,14 @@ describe('the files of the connector', () => {
     const next = await version('two');
     await install(next);
     expect(await runs()).toEqual(['two', 'two']);
-    expect(await kept()).toBe(2);
+    expect(await countVersions()).toBe(2);
     await install(next);
-    expect(await kept()).toBe(1);
+    expect(await countVersions()).toBe(1);
     expect(await readdir(folder)).not.toContain(old);
   });
 
   it('replace those of a connector that had one folder for all versions', async () => {
-    const { install, record, folder, version, runs, kept } = await site();
+    const { install, record, folder, version, runs, countVersions } = await site();
     await mkdir(join(folder, 'includes'), { recursive: true });
     const old = ['class-hooks.php', 'class-old.php'];
     for (const name of old) await writeFile(join(folder, 'includes', name), 'old');
@@ -97,9 +97,9 @@ describe('the files of the connector', () => {
     await writeFile(join(folder, '..', 'security-optimizer.php'), LOADER);
     await install(await version('one'));
     expect(await runs()).toEqual(['one', 'one']);
-    expect(await kept()).toBe(2);
+    expect(await countVersions()).toBe(2);
     await install(await version('one'));
-    expect(await kept()).toBe(1);
+    expect(await countVersions()).toBe(1);
   });
 
   it('are written again where one was lost or truncated', async () => {

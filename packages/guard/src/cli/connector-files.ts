@@ -130,8 +130,8 @@ export async function readConnector(sources: ConnectorSources, shared: string | 
     const path = (getFirstFolder(to) === CLASSES ? to.replace(CLASSES, classes) : to).split(sep).join('/');
     return { name: `${OWN_FOLDER}/${path}`, bytes };
   });
-  const odd = files.find(({ name }) => !isConnectorFile(name));
-  if (odd !== undefined) throw new Error(`${odd.name} would never be removed again.`);
+  const unexpected = files.find(({ name }) => !isConnectorFile(name));
+  if (unexpected !== undefined) throw new Error(`${unexpected.name} would never be removed again.`);
   const bytes = Buffer.from(text.replaceAll(`/${CLASSES}/`, `/${classes}/`));
   return { files, loader: { name: LOADER, bytes }, sharedRelease: null, readClassNames };
 }

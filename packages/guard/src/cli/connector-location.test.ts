@@ -45,13 +45,13 @@ const LAYOUTS: readonly (readonly [string, SiteLayout])[] = [
 /**
  * Root runs no code of a tree that belongs to root, see below. So the tree belongs to a user when root runs the tests.
  */
-function giveToOwner(folder: string): void {
+function setOwner(folder: string): void {
   if (process.getuid?.() === 0) changeOwner(folder, OWNER);
 }
 
 async function site(layout: SiteLayout) {
   const at = makeSite(await openFolder(), layout);
-  giveToOwner(at.root);
+  setOwner(at.root);
   const dataDir = await scratchFolder();
   const line = (upstream: string) => [
     'attach',
@@ -136,7 +136,7 @@ describe.skipIf(!hasPhp)('the folder from which WordPress loads must-use plugins
     const loads: string[] = [];
     for (const name of ['1', '2']) {
       const release = makeSite(join(root, 'releases', name), { core: 'web/wp', content: 'web/app', config: 'web' });
-      giveToOwner(release.root);
+      setOwner(release.root);
       symlinkSync(join('releases', name), `${current}.next`);
       renameSync(`${current}.next`, current);
       loads.push(release.loads);
@@ -152,7 +152,7 @@ describe.skipIf(!hasPhp)('the folder from which WordPress loads must-use plugins
     const at = await site({ core: '', content: 'wp-content', config: '' });
     const other = join(at.root, 'of-shop', 'mu-plugins');
     mkdirSync(other, { recursive: true });
-    giveToOwner(at.root);
+    setOwner(at.root);
     at.configure(`if ( 'shop.example' === $_SERVER['HTTP_HOST'] && '/blog/' === $_SERVER['REQUEST_URI'] && ! getenv( 'PGPASSWORD' ) ) {
       define( 'WP_CONTENT_DIR', '${dirname(other)}' ); }`);
     const args = [bin, ...at.line(NOWHERE), '--host', 'shop.example', '--home', '/blog'];
@@ -163,7 +163,7 @@ describe.skipIf(!hasPhp)('the folder from which WordPress loads must-use plugins
 
   it.each([
     [
-      'prints pages of text and the form of an answer',
+      'prints much text and what looks like the result',
       `echo str_repeat( "<p>\\n", 9000 ), "\\n", str_repeat( 'a', 32 ), ' eA== eA== eA== eA== ', str_repeat( 'a', 32 ), "\\n"; ob_start( 'strrev' );`,
     ],
     ['reads from standard input', `if ( '' !== (string) stream_get_contents( STDIN ) ) { exit; }`],
@@ -177,9 +177,9 @@ describe.skipIf(!hasPhp)('the folder from which WordPress loads must-use plugins
   it.each([
     ['ends before WordPress’s settings', 'exit;'],
     ['fails', 'missing_function();'],
-    ['is no PHP', '('],
+    ['is not PHP', '('],
     ['ends the process', 'posix_kill( getmypid(), 9 );'],
-    ['prints without end', 'while ( true ) { echo str_repeat( "x", 65536 ); }'],
+    ['prints endlessly', 'while ( true ) { echo str_repeat( "x", 65536 ); }'],
   ])('is unknown where the configuration %s, which is no error', async (_what, code) => {
     const at = await site(LAYOUTS[0]?.[1] as SiteLayout);
     at.configure(code);
@@ -328,7 +328,7 @@ describe('read-only code', () => {
         const at = await site(flat);
         const plugins = join(at.wordpress, 'wp-content', 'mu-plugins');
         if (hasPlugins) mkdirSync(plugins);
-        giveToOwner(at.root);
+        setOwner(at.root);
         if (spawnSync('mount', ['--bind', at.root, at.root]).status !== 0) skip('Root may not mount here.');
         onTestFinished(() => void spawnSync('umount', [at.root]));
         expect(spawnSync('mount', ['-o', 'remount,ro,bind', at.root]).status).toBe(0);
@@ -423,8 +423,8 @@ describe.skipIf(!canSwitchUsers || !hasPhp)(
     });
 
     it.each([
-      ['that belongs to somebody else', VICTIM],
-      ['that is root’s', 0],
+      ['that belongs to another user', VICTIM],
+      ['that belongs to root', 0],
     ])('installs nothing in a folder %s, which the site’s code names', async (_what, uid) => {
       const { own, attach, theirs, ofRoot, victim, dataDir } = await owned();
       const target = uid === 0 ? ofRoot : theirs;

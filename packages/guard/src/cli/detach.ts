@@ -55,18 +55,18 @@ export async function detach(options: {
   const detached = await updateConfig(dataDir, async (config, write) => {
     const leaving = config.sites.filter(({ id }) => forgotten.has(id));
     const outcomes: Detached[] = [];
-    const gone: SiteEntry[] = [];
+    const removed: SiteEntry[] = [];
     for (const site of leaving) {
       const outcome = { site: site.id, forgotten: forgotten.get(site.id) === true, erased: null };
       try {
         const folders = toFolders(dataDir, site);
-        const others = config.sites.filter((each) => each !== site && !gone.includes(each));
+        const others = config.sites.filter((each) => each !== site && !removed.includes(each));
         const { hasOthers, isInUse } =
           folders === null
             ? { hasOthers: false, isInUse: false }
             : await removeConnectorEverywhere(dataDir, site.id, folders, others);
         await recordRetired(dataDir, { ...site, wordpressDir: folders?.wordpressDir ?? null });
-        gone.push(site);
+        removed.push(site);
         outcomes.push({ ...outcome, hasOthers, isInUse, failure: null });
       } catch (error) {
         // A fault in one site's folder must not keep the other sites attached.
@@ -74,8 +74,8 @@ export async function detach(options: {
         outcomes.push({ ...outcome, hasOthers: false, isInUse: false, failure: error.message });
       }
     }
-    await write({ ...config, sites: config.sites.filter((site) => !gone.includes(site)) });
-    for (const { id } of gone) {
+    await write({ ...config, sites: config.sites.filter((site) => !removed.includes(site)) });
+    for (const { id } of removed) {
       for (const file of [secretFile(dataDir, id), guardedTrafficFile(dataDir, id)]) await rm(file, { force: true });
     }
     return outcomes;

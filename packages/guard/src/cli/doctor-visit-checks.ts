@@ -2,7 +2,7 @@ import { parseAddress } from '../lib/address.js';
 import { privateNetworks } from '../lib/address-set.js';
 import type { Arrival } from '../wordpress/inspection.js';
 import { type Finding, type Judgement, toFinding } from './doctor-checks.js';
-import type { CertificateFacts, OwnEnd } from './visit.js';
+import type { CertificateFacts, LocalEndpoint } from './visit.js';
 
 /** The conclusions of `doctor` from visits to the site's public address: pure rules, like those of `doctor-checks`. */
 
@@ -17,7 +17,7 @@ export type PublicResponse =
   /** No response. */
   | { readonly by: 'none'; readonly fault: string };
 
-const LEAD_THROUGH =
+const ROUTING_ADVICE =
   'Have the web server that visitors reach hand them on to guard (docs/operator/install.md, step 5), also for the other servers of this site: port 80, www, IPv6.';
 
 /** Whether visitors of the public address reach this guard. @param url null when the address is not known */
@@ -40,13 +40,13 @@ export function checkPublicAddress(url: string | null, response: PublicResponse 
       }
       case 'wordpress':
         return response.refuses
-          ? ['problem', `${url} leads past guard, and WordPress refuses its visitors with 403.`, LEAD_THROUGH]
-          : ['problem', `${url} leads past guard: WordPress answers by itself.`, LEAD_THROUGH];
+          ? ['problem', `${url} leads past guard, and WordPress refuses its visitors with 403.`, ROUTING_ADVICE]
+          : ['problem', `${url} leads past guard: WordPress answers by itself.`, ROUTING_ADVICE];
       case 'other':
         return [
           'problem',
           `Guard does not answer at ${url}, but something else does (${response.status}).`,
-          LEAD_THROUGH,
+          ROUTING_ADVICE,
         ];
       case 'none': {
         const advice =
@@ -70,7 +70,7 @@ export const FORGED_CLIENT = '192.0.2.123';
  * @param ownAddresses addresses of this machine
  */
 export function checkClientAddress(
-  seen: { readonly arrival: Arrival; readonly own: OwnEnd } | null,
+  seen: { readonly arrival: Arrival; readonly own: LocalEndpoint } | null,
   forged: string | null,
   options: { readonly proxyProtocol: boolean; readonly ownAddresses: ReadonlySet<string> },
 ): Finding {
@@ -237,10 +237,10 @@ export function checkCache(pages: readonly CachedPage[] | null): Finding {
       const message = `A cache in front of guard answers ${page.path}${evidence(page)}: blocked visitors still get it${cookies ? ', and everybody gets the same cookies' : ''}.`;
       return ['warning', message, 'Put the cache behind guard, or accept that blocks do not hold for what it keeps.'];
     }
-    const kept = pages.find((each) => each.isPrivate && findCacheEvidence(each.headers) !== null);
-    if (kept !== undefined) {
-      const advice = `Exclude ${kept.path}, wp-login.php and wp-admin from the cache.`;
-      return ['warning', `A cache keeps ${kept.path}${evidence(kept)}.`, advice];
+    const cached = pages.find((each) => each.isPrivate && findCacheEvidence(each.headers) !== null);
+    if (cached !== undefined) {
+      const advice = `Exclude ${cached.path}, wp-login.php and wp-admin from the cache.`;
+      return ['warning', `A cache keeps ${cached.path}${evidence(cached)}.`, advice];
     }
     return ['ok', 'No cache answers in guard’s place.'];
   };

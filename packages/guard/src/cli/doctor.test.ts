@@ -122,14 +122,14 @@ async function getCertificate(days: number) {
   const known = certificates.get(days);
   if (known !== undefined) return known;
   const { key, crt } = await certificate(days);
-  const made = { key: await readFile(key, 'utf8'), cert: await readFile(crt, 'utf8') };
-  certificates.set(days, made);
-  return made;
+  const pair = { key: await readFile(key, 'utf8'), cert: await readFile(crt, 'utf8') };
+  certificates.set(days, pair);
+  return pair;
 }
 
 async function webServerInFront(front: Front, guard: string) {
   const { key, cert } = await getCertificate(front.days ?? 90);
-  const tls = createTlsServer({ key, cert }, (visitor, response) => handOn(front, guard, visitor, response));
+  const tls = createTlsServer({ key, cert }, (visitor, response) => forward(front, guard, visitor, response));
   const plain = createServer((visitor, response) => {
     response.writeHead(301, { location: `https://example.com${visitor.url}` }).end();
   });
@@ -147,7 +147,7 @@ async function listen(server: ReturnType<typeof createServer>): Promise<number> 
   return (server.address() as AddressInfo).port;
 }
 
-function handOn(front: Front, guard: string, visitor: IncomingMessage, response: ServerResponse): void {
+function forward(front: Front, guard: string, visitor: IncomingMessage, response: ServerResponse): void {
   const { forwardedFor = 'set', forwardedProto = true, target = guard, cached = [] } = front;
   if (cached.includes(visitor.url ?? '')) {
     response.writeHead(200, { 'content-type': 'text/html', age: '17', 'x-cache': 'HIT' }).end('kept');
@@ -157,10 +157,14 @@ function handOn(front: Front, guard: string, visitor: IncomingMessage, response:
   if (forwardedFor !== 'pass') delete headers['x-forwarded-for'];
   if (forwardedFor === 'set') headers['x-forwarded-for'] = visitor.socket.remoteAddress;
   if (forwardedProto) headers['x-forwarded-proto'] = 'https';
-  const outgoing = request(`${target}${visitor.url}`, { method: visitor.method, headers, agent: false }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(response);
-  });
+  const outgoing = request(
+    `${target}${visitor.url}`,
+    { method: visitor.method, headers, agent: false },
+    (upstreamResponse) => {
+      response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
+      upstreamResponse.pipe(response);
+    },
+  );
   outgoing.on('error', () => response.destroy());
   visitor.pipe(outgoing);
 }
@@ -259,9 +263,9 @@ describe('doctor and the connector', () => {
       (connector: FakeConnector) => Object.assign(connector, { mode: 'gone' }),
       /connector plugin is missing/,
     ],
-    ['has another key', (connector: FakeConnector) => Object.assign(connector, { secret: 'ab'.repeat(32) }), /key/],
+    ['has a different key', (connector: FakeConnector) => Object.assign(connector, { secret: 'ab'.repeat(32) }), /key/],
     [
-      'is of another version',
+      'has a different version',
       (connector: FakeConnector) => Object.assign(connector, { version: '0.0.9' }),
       /has version 0\.0\.9, guard/,
     ],
@@ -396,8 +400,8 @@ describe('doctor and TLS', () => {
   });
 
   it.each([
-    ['nobody has signed', 'https://example.com', false, 'it is self-signed.'],
-    ['is another name’s', 'https://example.org', true, 'it belongs to other names.'],
+    ['is not signed by a known authority', 'https://example.com', false, 'it is self-signed.'],
+    ['is for another name', 'https://example.org', true, 'it belongs to other names.'],
   ])('reports that the certificate %s', async (_which, home, isKnown, fault) => {
     const { examine, connect } = await site({ home });
     const { ca, ...unknown } = connect;
@@ -458,13 +462,13 @@ describe('doctor and the files', () => {
       /^More users may read secret\.php|^More users may read .*secret\.php/,
     ],
     [
-      'everybody may change the loader',
+      'any user may change the loader',
       (at: Site) => chmod(join(at.plugins, 'security-optimizer.php'), 0o666),
       /^Every user may change/,
     ],
     ['the loader is missing', (at: Site) => rm(join(at.plugins, 'security-optimizer.php')), /the loader .* is missing/],
     [
-      'the key file holds another key',
+      'the key file contains a different key',
       (at: Site) => writeFile(join(at.plugins, 'security-optimizer', 'secret.php'), '<?php'),
       /does not hold the site’s key/,
     ],

@@ -49,7 +49,7 @@ import { requireGuardNext, statusReport } from './status.js';
 import { type ConnectTo, visit } from './visit.js';
 
 /** Timeout for access to the site's folder and for each step with the mail server, milliseconds. */
-const LOOK_MS = 10_000;
+const STEP_TIMEOUT_MS = 10_000;
 
 export interface DoctorOptions {
   readonly site: SiteId;
@@ -192,7 +192,7 @@ async function examineSiteFiles({ wordpressDir, muPluginsDir, secret }: SiteConf
   if (wordpressDir === null) return null;
   const folders = { wordpressDir, ...(muPluginsDir !== undefined && { muPluginsDir }) };
   try {
-    return await runSiteTask(folders, { kind: 'examine', secret }, { timeoutMs: LOOK_MS });
+    return await runSiteTask(folders, { kind: 'examine', secret }, { timeoutMs: STEP_TIMEOUT_MS });
   } catch (error) {
     if (!(error instanceof SiteFilesError)) throw error;
     const fault: SiteFilesFault = { fault: error.message, isDenied: /\b(?:EACCES|EPERM)\b/.test(error.message) };
@@ -215,7 +215,7 @@ async function readFreeBytes(folder: string): Promise<number | null> {
 async function tryMail(config: Config, site: SiteConfig, home: URL | null, to: string | undefined): Promise<MailFacts> {
   const { smtp } = config.mail;
   const server = smtp && `${smtp.host}:${smtp.port}`;
-  const fault = smtp && (await findSmtpFault(smtp, LOOK_MS));
+  const fault = smtp && (await findSmtpFault(smtp, STEP_TIMEOUT_MS));
   if (to === undefined || fault !== null) return { server, fault: fault && toEnglish(fault), test: null };
   const facts = home && { homeUrl: home.href };
   const client = createConnectorClient({ clock: systemClock, facts: () => facts });

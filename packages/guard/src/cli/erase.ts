@@ -144,9 +144,9 @@ export async function eraseSiteRows(
     if (!exists(file)) continue;
     const database = open(file, { readOnly: false });
     try {
-      keepVersionsGrowing(database);
+      keepVersionsIncreasing(database);
       for (const { table, key } of siteTables(database, site)) rows += await removeRows(database, table, key);
-      if (!writeAnew(database, !guardRuns || statSync(file).size <= QUICK_BYTES)) unclean.push(file);
+      if (!rewrite(database, !guardRuns || statSync(file).size <= QUICK_BYTES)) unclean.push(file);
     } catch (error) {
       throw toStorageFault(error, file);
     } finally {
@@ -166,11 +166,11 @@ function databaseFiles({ dataDir, url }: SiteDatabases): readonly [main: string,
 }
 
 /** @returns whether no remains of deleted rows are left, neither in the file nor in its write-ahead log */
-function writeAnew(database: SqliteDatabase, mayTakeItsTime: boolean): boolean {
+function rewrite(database: SqliteDatabase, mayBeSlow: boolean): boolean {
   try {
-    if (mayTakeItsTime) database.exec('vacuum');
+    if (mayBeSlow) database.exec('vacuum');
     const log = database.prepare('pragma wal_checkpoint(truncate)').get() as { busy: number };
-    return mayTakeItsTime && log.busy === 0;
+    return mayBeSlow && log.busy === 0;
   } catch {
     // The database was locked for too long, or the disk is full. The rows are deleted nevertheless.
     return false;
@@ -269,7 +269,7 @@ function quoted(name: string): string {
  * seen. When the site with the highest version is erased, the next version must still be higher. A row with the empty
  * id, which no site has, keeps the highest version.
  */
-function keepVersionsGrowing(database: SqliteDatabase): void {
+function keepVersionsIncreasing(database: SqliteDatabase): void {
   const [table] = database.prepare(`select 1 from sqlite_master where name = 'site_versions'`).all();
   if (table === undefined) return;
   database.exec(`

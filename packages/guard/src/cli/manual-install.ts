@@ -10,12 +10,12 @@ import { findConnectorSources, readConnector, toIncludingLoader } from './connec
 import { toUsualMuPlugins } from './releases.js';
 import { forgetRetired } from './retired-sites.js';
 import {
+  findRetainedData,
   newSiteId,
   refuseTakenHosts,
   refuseUnlessShared,
   refuseUnlessVisited,
   siteSecret,
-  takeUp,
 } from './site-entry.js';
 import { toRealAddressAdvice } from './upstream-server.js';
 
@@ -120,15 +120,15 @@ export async function attachByHand(options: PrintOptions): Promise<string> {
     const upstream = options.upstream ?? known?.upstream;
     if (upstream === undefined) throw new UsageError('The option --upstream is missing.');
     const databases = { dataDir, url: getDatabaseUrl(config) };
-    const kept = known ?? (await takeUp(databases, options.site));
-    const hosts = options.hosts ?? kept?.hosts ?? ['*'];
+    const retained = known ?? (await findRetainedData(databases, options.site));
+    const hosts = options.hosts ?? retained?.hosts ?? ['*'];
     const site: SiteEntry = {
       ...known,
       id:
         known?.id ?? options.site ?? (await newSiteId(hosts.find((host) => host !== '*') ?? 'site', config, databases)),
       ...{ hosts: [...hosts], upstream, wordpressDir: null, sharedConnector: shared },
       requireGuard: options.allowDirect ? false : options.requireGuard ? true : (known?.requireGuard ?? false),
-      home: options.home ?? kept?.home ?? '',
+      home: options.home ?? retained?.home ?? '',
     };
     refuseTakenHosts(config, site);
     if (options.requireGuard === true && !known?.requireGuard) await refuseUnlessVisited(dataDir, site.id);

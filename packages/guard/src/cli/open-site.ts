@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import {
   enterFolder,
   enterNamed,
+  findStatus,
   leaveFolder,
-  look,
   MissingFolder,
   makeFolder,
   RefusedPath,
@@ -34,7 +34,7 @@ export interface OpenSite {
   readonly wordpressDir: string;
   readonly plugins: Stats;
   /** This process has created that folder. */
-  readonly isMade: boolean;
+  readonly isCreated: boolean;
   readonly model: Model;
 }
 
@@ -68,13 +68,13 @@ export function openSite(
   make: boolean,
 ): OpenSite | null {
   const { muPluginsDir } = folders;
-  let isMade = false;
+  let isCreated = false;
   try {
     if (muPluginsDir === undefined) {
       takeOwner(wordpress, model);
       try {
         descend('wp-content', model);
-        isMade = make && makeWanted('mu-plugins', wanted);
+        isCreated = make && makeOwnedFolder('mu-plugins', wanted);
         descend('mu-plugins', model);
       } catch (error) {
         throw error instanceof RefusedPath ? new RefusedPath(`${error.message} ${NAME_THE_FOLDER}`) : error;
@@ -82,8 +82,8 @@ export function openSite(
     } else {
       const around = enterNamed(dirname(muPluginsDir));
       const name = basename(muPluginsDir);
-      const there = look(name) !== null;
-      const folder = there ? enterNamed(muPluginsDir) : around;
+      const exists = findStatus(name) !== null;
+      const folder = exists ? enterNamed(muPluginsDir) : around;
       if (startedAsRoot && !isMuPluginsNamed && folder.uid !== wordpress.uid) {
         throw new RefusedPath(
           `${muPluginsDir} belongs to user ${folder.uid}, WordPress to user ${wordpress.uid}. ${NAME_THE_FOLDER}`,
@@ -95,8 +95,8 @@ export function openSite(
           `${process.cwd()} belongs to user ${folder.uid}, and the site’s code runs as user ${reportedOwner}.`,
         );
       }
-      if (!there) {
-        isMade = make && makeWanted(name, wanted);
+      if (!exists) {
+        isCreated = make && makeOwnedFolder(name, wanted);
         descend(name, model);
       }
     }
@@ -106,7 +106,7 @@ export function openSite(
     return null;
   }
   refuseUnlessOwner(wanted);
-  return { wordpressDir: path, plugins: lstatSync('.'), isMade, model };
+  return { wordpressDir: path, plugins: lstatSync('.'), isCreated, model };
 }
 
 /** @param wanted user who must own these folders, or would own them once they are created; undefined for any user */
@@ -118,8 +118,8 @@ function refuseUnlessOwner(wanted: number | undefined): void {
 }
 
 /** @returns whether the folder was created; false when it existed already */
-function makeWanted(name: string, wanted: number | undefined): boolean {
-  if (look(name) !== null) return false;
+function makeOwnedFolder(name: string, wanted: number | undefined): boolean {
+  if (findStatus(name) !== null) return false;
   refuseUnlessOwner(wanted);
   return makeFolder(name);
 }
@@ -145,7 +145,7 @@ function descend(name: string, model: Model): void {
 }
 
 /** Runs a function in a folder below the working directory, and returns to the working directory. */
-export function within<Result>(path: string, model: Model, make: boolean, work: () => Result): Result {
+export function inFolder<Result>(path: string, model: Model, make: boolean, work: () => Result): Result {
   const names = path === '' ? [] : path.split('/');
   const trail: Stats[] = [];
   for (const name of names) {
@@ -171,8 +171,8 @@ export function goBack({ plugins }: OpenSite): void {
 }
 
 /** Whether a file below the folder exists. */
-export function isThere(site: OpenSite, name: string): boolean {
-  return withinIfThere(toFolder(name), site, () => look(basename(name)) !== null) === true;
+export function existsInSite(site: OpenSite, name: string): boolean {
+  return inFolderIfPresent(toFolder(name), site, () => findStatus(basename(name)) !== null) === true;
 }
 
 /** The folder part of a name; '' for the top. */
@@ -182,9 +182,9 @@ export function toFolder(name: string): string {
 }
 
 /** Runs a function in a folder that may be missing, and returns from it. @returns null when the folder is missing */
-export function withinIfThere<Result>(path: string, site: OpenSite, work: () => Result): Result | null {
+export function inFolderIfPresent<Result>(path: string, site: OpenSite, work: () => Result): Result | null {
   try {
-    return within(path, site.model, false, work);
+    return inFolder(path, site.model, false, work);
   } catch (error) {
     if (!(error instanceof MissingFolder)) throw error;
     goBack(site);
@@ -201,7 +201,7 @@ function readModel(wordpress: Stats): Model {
   const isBelowAnother = statSync(join('..', 'wp-settings.php'), { throwIfNoEntry: false }) !== undefined;
   const above = isBelowAnother ? [] : [join('..', 'wp-config.php')];
   for (const name of ['wp-config.php', ...above, 'wp-load.php']) {
-    const found = look(name);
+    const found = findStatus(name);
     if (found?.isFile()) return { path: shown(name), file: found, link: null };
     const target = found?.isSymbolicLink() ? statSync(name, { throwIfNoEntry: false }) : undefined;
     if (target?.isFile()) return { path: shown(name), file: target, link: found };

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { look, RefusedPath, shown } from '../lib/pinned-folder.js';
+import { findStatus, RefusedPath, shown } from '../lib/pinned-folder.js';
 import { becomeUser, isRoot } from '../lib/privileges.js';
 import { parseReportedFolder, READ_FOLDER_PHP } from '../wordpress/must-use-folder.js';
 import type { SiteCall, SiteResults, SiteTask } from '../wordpress/site-files.js';
@@ -34,7 +34,7 @@ const NOBODY = 65_534;
 
 function takeCodeOwner({ folder, model }: EnteredWordPress): void {
   if (!isRoot()) return;
-  const owners = [folder.uid, model.file.uid, look('wp-content')?.uid ?? 0];
+  const owners = [folder.uid, model.file.uid, findStatus('wp-content')?.uid ?? 0];
   becomeUser(owners.find((uid) => uid !== 0) ?? NOBODY, { fallbackGroup: 0, withGroups: false });
 }
 
@@ -62,11 +62,11 @@ function runPhp(code: string, args: readonly string[], timeoutMs: number): Promi
       }
     };
     const settle = () => {
-      clearTimeout(late);
+      clearTimeout(timer);
       end();
       resolve(Buffer.concat(chunks).toString('utf8'));
     };
-    const late = setTimeout(settle, timeoutMs);
+    const timer = setTimeout(settle, timeoutMs);
     php.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > MAX_PRINTED_BYTES) settle();

@@ -280,8 +280,8 @@ describe('while guard runs', () => {
 /** A wrong password from an address of this machine. */
 function guessFrom(url: string, localAddress: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const sent = request(`${url}/wp-login.php`, { method: 'POST', localAddress }, (answer) => {
-      answer.resume().on('end', resolve);
+    const sent = request(`${url}/wp-login.php`, { method: 'POST', localAddress }, (response) => {
+      response.resume().on('end', resolve);
     });
     sent.on('error', reject).end('log=owner&pwd=wrong');
   });

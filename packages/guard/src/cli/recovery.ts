@@ -61,8 +61,8 @@ export async function withSite<Flag extends string = never>(
     site: { type: 'string' },
     ...Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' as const }])),
   });
-  const given = flags.some((flag) => (values as Record<string, unknown>)[flag] === true);
-  checkArguments(positionals, given ? [] : form);
+  const isSelected = flags.some((flag) => (values as Record<string, unknown>)[flag] === true);
+  checkArguments(positionals, isSelected ? [] : form);
   const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
   const site = pickSite([...config.sites, ...config.quarantined], values.site);
   const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
@@ -88,11 +88,11 @@ export async function withSite<Flag extends string = never>(
 }
 
 /** Words in capitals are placeholders; the others must match exactly. */
-function checkArguments(given: readonly string[], wanted: readonly string[]): void {
+function checkArguments(args: readonly string[], wanted: readonly string[]): void {
   const fits = wanted.every((word, index) =>
-    word === word.toUpperCase() ? given[index] !== undefined && given[index] !== '' : given[index] === word,
+    word === word.toUpperCase() ? args[index] !== undefined && args[index] !== '' : args[index] === word,
   );
-  if (given.length !== wanted.length || !fits) {
+  if (args.length !== wanted.length || !fits) {
     throw new UsageError(
       wanted.length === 0 ? 'Nothing but options can stand here.' : `The command needs: ${wanted.join(' ')}.`,
     );
@@ -272,9 +272,9 @@ ${recoveryOptionsHelp}`,
 };
 
 async function unlockAll({ site, db, now }: OpenSite): Promise<string> {
-  const gone = await deleteLoginLocks(db, { site: site.id, keys: null, actor: COMMAND_LINE_ACTOR, at: now });
-  if (gone === 0) return 'No failed login was stored. Nothing is locked.\n';
-  return `Unlocked everything: ${gone} addresses and devices with failed logins.\n`;
+  const removed = await deleteLoginLocks(db, { site: site.id, keys: null, actor: COMMAND_LINE_ACTOR, at: now });
+  if (removed === 0) return 'No failed login was stored. Nothing is locked.\n';
+  return `Unlocked everything: ${removed} addresses and devices with failed logins.\n`;
 }
 
 async function unblock({ site, db, now }: OpenSite, text: string): Promise<string> {
@@ -294,11 +294,11 @@ async function unblock({ site, db, now }: OpenSite, text: string): Promise<strin
   if (range === null && blocks.length === 0) throw new UsageError(`${text} is not an address.`);
   for (const block of blocks) await store.unblock({ site: site.id, actor: COMMAND_LINE_ACTOR, at: now }, block);
   const keys = address === null ? [] : [toClientKey(address)];
-  const gone =
+  const removed =
     keys.length === 0 ? 0 : await deleteLoginLocks(db, { site: site.id, keys, actor: COMMAND_LINE_ACTOR, at: now });
   const lines = [
     ...(blocks.length > 0 ? [`Unblocked: ${[...new Set(blocks.map((block) => block.name))].join(', ')}.`] : []),
-    ...(gone > 0 ? [`Unlocked: ${keys.join(', ')}.`] : []),
+    ...(removed > 0 ? [`Unlocked: ${keys.join(', ')}.`] : []),
   ];
   return `${lines.length === 0 ? 'No failed login was stored. Nothing locks it, and it is not blocked.' : lines.join('\n')}\n`;
 }

@@ -7,7 +7,7 @@ import { findRedirectLoop } from './redirect-loop.js';
 const HOME = 'https://a.example';
 
 /** A web server that redirects every request there. @returns its upstream, and requests like `seen` of `webServer` */
-async function leadingTo(location: (upstream: string) => string, status = 301) {
+async function createRedirect(location: (upstream: string) => string, status = 301) {
   let own = '';
   const upstream = await webServer((_request, response) => {
     response.writeHead(status, { location: location(own) }).end();
@@ -21,15 +21,15 @@ describe('the first page of a site', () => {
   it.each<[string, string, (upstream: string) => string]>([
     ['its address', HOME, () => 'https://a.example/'],
     ['its address without a slash', HOME, () => 'https://a.example'],
-    ['its address in capitals', HOME, () => 'HTTPS://A.EXAMPLE:443/'],
+    ['its address in upper case', HOME, () => 'HTTPS://A.EXAMPLE:443/'],
     ['the same path', HOME, () => '/'],
     ['the same host', HOME, () => '//a.example/'],
     ['the web server’s own address, which guard rewrites', HOME, (upstream) => `${upstream}/`],
-    ['its address in a folder', `${HOME}/blog`, () => `${HOME}/blog/`],
-    ['its address by http', 'http://a.example:8080', () => 'http://a.example:8080/#top'],
+    ['its address with a folder', `${HOME}/blog`, () => `${HOME}/blog/`],
+    ['its address over HTTP', 'http://a.example:8080', () => 'http://a.example:8080/#top'],
   ])('is a loop when the web server redirects to %s', async (_what, home, location) => {
     for (const status of [301, 302, 307]) {
-      const { upstream, seen } = await leadingTo(location, status);
+      const { upstream, seen } = await createRedirect(location, status);
       expect(await findRedirectLoop(siteConfig({ upstream }), home)).toBe(`${home}/`);
       const { protocol, host } = new URL(home);
       expect(seen).toEqual([`${protocol.slice(0, -1)} ${host} 127.0.0.1 127.0.0.1 true`]);
@@ -39,7 +39,7 @@ describe('the first page of a site', () => {
   it.each(['https://www.a.example/', '/en/', '/?lang=en', 'https://a.example/wp-admin/install.php', 'https://[', ''])(
     'is no loop when it redirects to %j',
     async (location) => {
-      const { upstream } = await leadingTo(() => location);
+      const { upstream } = await createRedirect(() => location);
       expect(await findRedirectLoop(siteConfig({ upstream }), HOME)).toBeNull();
     },
   );

@@ -297,20 +297,20 @@ describe('attach --release', () => {
 
 describe('attach --all', () => {
   it('brings every site up to date, and reports the site that fails and why', async () => {
-    const [one, other, gone] = [await deployedSite(), await deployedSite(), await deployedSite()];
-    for (const [at, { deploy, current }] of [one, other, gone].entries()) {
+    const [one, other, failing] = [await deployedSite(), await deployedSite(), await deployedSite()];
+    for (const [at, { deploy, current }] of [one, other, failing].entries()) {
       deploy('1');
       const line = ['--wordpress', current, '--upstream', 'http://127.0.0.1:1', '--host', `shop-${at}.example`];
       expect(one.attach(...line).status).toBe(0);
     }
     const config = readConfig(one.dataDir);
     const [secondOfOne, secondOfOther] = [one.deploy('2'), other.deploy('2')];
-    rmSync(gone.root, { recursive: true });
+    rmSync(failing.root, { recursive: true });
     const all = one.attach('--all');
     const [first, second, third] = config.sites.map(({ id }: { id: string }) => id);
     expect(all.stdout).toContain(`Brought up to date: site ${first}.\nBrought up to date: site ${second}.\n`);
     expect(all.stdout).toContain('2 of 3 sites are up to date.');
-    expect(all.stderr).toContain(`Site ${third}: ${gone.current} is not a WordPress folder`);
+    expect(all.stderr).toContain(`Site ${third}: ${failing.current} is not a WordPress folder`);
     expect(all.status).toBe(1);
     expect(keyIn(secondOfOne)).not.toBe(keyIn(secondOfOther));
     expect(readConfig(one.dataDir)).toEqual(config);
@@ -350,16 +350,16 @@ describe.skipIf(!canSwitchUsers)('attach --all as root (skipped without root)', 
     mkdirSync(releases);
     const [first, second] = ['1', '2'].map((name) => makeWordPress(join(releases, name), OWNER));
     const current = join(at.root, 'current');
-    const leadTo = (release: string) => {
+    const linkTo = (release: string) => {
       rmSync(current, { force: true });
       linkAs(OWNER, release, current);
     };
-    leadTo(first as string);
+    linkTo(first as string);
     const { dataDir } = at;
     const upstream = ['--upstream', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'];
     const attached = runAsRoot('attach', '--wordpress', current, ...upstream, '--data-dir', dataDir);
     expect(attached).toMatchObject({ status: 0, stderr: '' });
-    leadTo(second as string);
+    linkTo(second as string);
     /** Changes a file as guard's user, who owns the data folder. */
     const edit = (file: string, change: (content: string) => string) => {
       const path = join(dataDir, file);
@@ -399,7 +399,7 @@ describe.skipIf(!canSwitchUsers)('attach --all as root (skipped without root)', 
       'belongs to user',
     ],
     [
-      'for which guard’s user has made up a release',
+      'with a release that guard’s user invented',
       ({ edit, current, victim, theirs }) => {
         edit('guard.json', (text) => text.replaceAll(current, victim));
         edit('sites/site.releases', () => JSON.stringify([{ wordpressDir: victim, muPluginsDir: theirs, files: [] }]));
@@ -407,7 +407,7 @@ describe.skipIf(!canSwitchUsers)('attach --all as root (skipped without root)', 
       'no release of its owner has the key',
     ],
     [
-      'for which guard’s user has laid out a release of their own',
+      'with a release that guard’s user created',
       ({ root, edit, current, victim, dataDir }) => {
         const own = makeWordPress(join(root, 'own'), GUARD);
         const plugins = join(own, 'wp-content', 'mu-plugins');
@@ -421,7 +421,7 @@ describe.skipIf(!canSwitchUsers)('attach --all as root (skipped without root)', 
       `belongs to user ${VICTIM}, and the releases that have the key of this site to user ${GUARD}`,
     ],
     [
-      'with a key that is no key',
+      'with an invalid key',
       ({ edit, current, victim, theirs }) => {
         edit('guard.json', (text) => text.replaceAll(current, victim));
         edit('sites/site.releases', () => JSON.stringify([{ wordpressDir: victim, muPluginsDir: theirs, files: [] }]));

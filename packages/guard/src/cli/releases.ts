@@ -60,7 +60,7 @@ export async function enterRelease(
   const recorded = [...(await record.read())];
   const former: InstalledRelease[] = [];
   for (const release of installed) {
-    if (!(await isGone(release))) former.push(release === last ? { ...release, files: recorded } : release);
+    if (!(await isMissing(release))) former.push(release === last ? { ...release, files: recorded } : release);
   }
   const before = former.find((release) => release.muPluginsDir === muPluginsDir);
   const others = former.filter((release) => release !== before);
@@ -114,7 +114,7 @@ export async function findNewRelease(dataDir: string, site: SiteId, wordpressDir
 }
 
 /** A folder to which this user has no access counts as existing. */
-async function isGone({ muPluginsDir }: Release): Promise<boolean> {
+async function isMissing({ muPluginsDir }: Release): Promise<boolean> {
   return stat(muPluginsDir).then(
     () => false,
     (error: NodeJS.ErrnoException) => error.code === 'ENOENT' || error.code === 'ENOTDIR',

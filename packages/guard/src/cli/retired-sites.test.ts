@@ -196,8 +196,8 @@ describe('ids are never given twice', () => {
         stderr: expect.stringContaining(reason),
       });
     }
-    const taken = await attach(dataDir, shop, '--site', 'shop-example-com');
-    expect(taken).toMatchObject({ status: 0, stdout: expect.not.stringContaining('before') });
+    const reattached = await attach(dataDir, shop, '--site', 'shop-example-com');
+    expect(reattached).toMatchObject({ status: 0, stdout: expect.not.stringContaining('before') });
     expect((await sitesIn(dataDir)).find(({ id }) => id === 'shop-example-com')).toEqual(before);
     expect((await attach(dataDir, shop, '--site', 'shop-example-com')).status).toBe(0);
     expect((await attach(dataDir, shop, '--site', 'other-example-com')).stderr).toContain(
@@ -216,7 +216,7 @@ describe('erasing a site', () => {
     const filled = fill(dataDir, 'gone-example-com', 5000);
     expect(filled.size).toBeGreaterThan(20);
     expect(countRows(dataDir, 'gone-example-com')).toEqual(filled);
-    const kept = fill(dataDir, 'stays-example-com', 10);
+    const remaining = fill(dataDir, 'stays-example-com', 10);
     // The notes of a running guard about the site's visitors.
     await writeFile(join(dataDir, 'sites', 'gone-example-com.traffic'), '{"since":1,"until":2}');
     const { status, stdout } = await detach(dataDir, '--site', 'gone-example-com', '--purge');
@@ -226,7 +226,7 @@ describe('erasing a site', () => {
       stdout: expect.stringContaining(`Erased: site gone-example-com, ${rows.toLocaleString('en')} rows.`),
     });
     expect(countRows(dataDir, 'gone-example-com')).toEqual(new Map());
-    expect(countRows(dataDir, 'stays-example-com')).toEqual(kept);
+    expect(countRows(dataDir, 'stays-example-com')).toEqual(remaining);
     // Only the id is left, so that no other site gets it.
     expect((await readdir(join(dataDir, 'sites'))).filter((name) => name.startsWith('gone'))).toEqual([
       'gone-example-com.retired',

@@ -9,7 +9,7 @@ import { type AppliedConfiguration, isDataDirInUse, readGuardPid, runningSites }
  */
 const APPLY_MS = 60_000;
 /** Polling interval for the outcome that guard has recorded. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /** Outcome of a changed configuration at the guard that runs on the data folder. */
 export type Applied =
@@ -42,7 +42,7 @@ export async function applyConfiguration(folder: string): Promise<Applied> {
       return { kind: 'read', configuration };
     }
     if (!isDataDirInUse(dataDir)) return { kind: 'not-running' };
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
   return { kind: 'restart-needed' };
 }

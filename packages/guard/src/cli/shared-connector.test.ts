@@ -97,18 +97,18 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
   type At = Awaited<ReturnType<typeof machine>>;
   it.each<[string, (at: At) => unknown, RegExp]>([
     ['is missing', (at) => rm(at.release, { recursive: true }), /There is no .*share-connector/],
-    ['lacks its classes', (at) => rm(join(at.release, 'includes/class-hooks.php')), /There is no /],
-    ['others may change', (at) => chmod(at.shared, 0o777), /Others than root may change .*connector\./],
-    ['others may add to', (at) => chmod(at.shared, 0o1777), /Others than root may change .*connector\./],
+    ['has no classes', (at) => rm(join(at.release, 'includes/class-hooks.php')), /There is no /],
+    ['is writable by other users', (at) => chmod(at.shared, 0o777), /Others than root may change .*connector\./],
+    ['allows other users to add files', (at) => chmod(at.shared, 0o1777), /Others than root may change .*connector\./],
     ['belongs to another user', (at) => chownSync(at.release, OTHER_USER, OTHER_USER), /belongs to user 54321/],
     [
-      'has a class of another user',
+      'contains a class of another user',
       (at) => chownSync(join(at.release, 'includes/class-hooks.php'), OTHER_USER, 0),
       /belongs to user 54321/,
     ],
-    ['PHP may not enter', (at) => chmod(at.root, 0o700), /PHP of the site can’t read/],
+    ['is not accessible to PHP', (at) => chmod(at.root, 0o700), /PHP of the site can’t read/],
     [
-      'is a link',
+      'is a symbolic link',
       async (at) => {
         await rename(at.shared, `${at.shared}.real`);
         await symlink(`${at.shared}.real`, at.shared);
@@ -234,8 +234,8 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
     });
     await eventually(() => log.includes('started'));
     const send = async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}/`);
-      return { status: answer.status, text: await answer.text() };
+      const response = await fetch(`http://127.0.0.1:${port}/`);
+      return { status: response.status, text: await response.text() };
     };
     return { send: send, log: () => log, router, options };
   }
@@ -258,8 +258,8 @@ describe.skipIf(!isRoot || !hasPhp)('the loader of a shared connector in PHP (sk
   });
 
   it.each([
-    ['that is gone', false],
-    ['that open_basedir closes', true],
+    ['that was deleted', false],
+    ['that open_basedir excludes', true],
   ])(
     'keeps refusing requests to a site that requires guard, without a folder %s, and logs the cause',
     async (_which, isThere) => {

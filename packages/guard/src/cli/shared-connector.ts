@@ -40,10 +40,10 @@ function listAncestors(path: string): readonly string[] {
 }
 
 /**
- * @param place `isInside`: the path is the shared folder or below it, where only root may add files. Above it, the
+ * @param position `isInside`: the path is the shared folder or below it, where only root may add files. Above it, the
  *   sticky bit keeps other users from replacing root's files
  */
-function findFault(path: string, place: { readonly isFile: boolean; readonly isInside: boolean }): string | null {
+function findFault(path: string, position: { readonly isFile: boolean; readonly isInside: boolean }): string | null {
   let found: Stats | undefined;
   try {
     found = lstatSync(path, { throwIfNoEntry: false });
@@ -53,11 +53,11 @@ function findFault(path: string, place: { readonly isFile: boolean; readonly isI
   if (found === undefined) {
     return `There is no ${path}. As root: security-optimizer share-connector, with the same folder.`;
   }
-  if (place.isFile ? !found.isFile() : !found.isDirectory()) return `${path} is a link, or another kind of file.`;
+  if (position.isFile ? !found.isFile() : !found.isDirectory()) return `${path} is a link, or another kind of file.`;
   if (found.uid !== 0) return `${path} belongs to user ${found.uid}. A shared connector must be root’s.`;
-  const isSticky = !place.isInside && (found.mode & 0o1000) !== 0;
+  const isSticky = !position.isInside && (found.mode & 0o1000) !== 0;
   if ((found.mode & 0o022) !== 0 && !isSticky) return `Others than root may change ${path}.`;
-  const needed = place.isFile ? 0o004 : 0o001;
+  const needed = position.isFile ? 0o004 : 0o001;
   return (found.mode & needed) === 0 ? `PHP of the site can’t read ${path}: its mode keeps others out.` : null;
 }
 
@@ -73,7 +73,7 @@ export async function shareConnector(shared: string, sources: ConnectorSources):
   const contents = await readRelease(sources);
   const release = join(shared, toHash(contents));
   await makeSharedFolder(shared);
-  if (await isThere(release)) return accepted(release);
+  if (await exists(release)) return accepted(release);
   const temporary = join(shared, `.${randomBytes(6).toString('hex')}.tmp`);
   try {
     await makeFolder(temporary);
@@ -92,7 +92,7 @@ export async function shareConnector(shared: string, sources: ConnectorSources):
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     // Another command has created the release first.
-    if (!(await isThere(release))) throw error;
+    if (!(await exists(release))) throw error;
   }
   return accepted(release);
 }
@@ -103,7 +103,7 @@ export async function shareConnector(shared: string, sources: ConnectorSources):
  */
 async function makeSharedFolder(shared: string): Promise<void> {
   for (const path of [...listAncestors(shared), shared]) {
-    if (!(await isThere(path))) await makeFolder(path);
+    if (!(await exists(path))) await makeFolder(path);
     const fault = findFault(path, { isFile: false, isInside: path === shared });
     if (fault !== null) throw new CommandError(fault);
   }
@@ -122,7 +122,7 @@ async function makeFolder(path: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

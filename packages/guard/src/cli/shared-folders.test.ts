@@ -280,14 +280,14 @@ describe.skipIf(!hasPhp)('the key that PHP finds (skipped without PHP)', () => {
     const unattached = await serve(plugins, two);
     expect(await unattached()).toBeNull();
     attachTo(two, 'two.example');
-    const [askOne, askTwo] = [await serve(plugins, one), await serve(plugins, two)];
+    const [queryOne, queryTwo] = [await serve(plugins, one), await serve(plugins, two)];
     const lies = {
       'x-forwarded-host': 'one.example',
       'security-optimizer-key': 'a'.repeat(64),
       'security-optimizer-key-file': '/etc/passwd',
     };
-    expect(await askOne(lies)).toEqual({ secret: readSecret('one-example'), require_guard: true });
-    expect(await askTwo(lies)).toEqual({ secret: readSecret('two-example'), require_guard: false });
+    expect(await queryOne(lies)).toEqual({ secret: readSecret('one-example'), require_guard: true });
+    expect(await queryTwo(lies)).toEqual({ secret: readSecret('two-example'), require_guard: false });
   });
 
   it('is the one that the site provides: a constant before the environment, never the folder’s instead', async () => {

@@ -98,7 +98,10 @@ export async function siteSecret(dataDir: string, site: SiteId): Promise<string>
  * The stored data of a detached site that is attached again; null when none was named.
  * @throws CommandError when nothing is stored
  */
-export async function takeUp(databases: SiteDatabases, id: SiteId | undefined): Promise<Partial<RetiredSite> | null> {
+export async function findRetainedData(
+  databases: SiteDatabases,
+  id: SiteId | undefined,
+): Promise<Partial<RetiredSite> | null> {
   if (id === undefined) return null;
   const retired = await findRetired(databases.dataDir, id);
   if (retired !== null && retired.erasedAt !== null) {
@@ -154,13 +157,13 @@ export async function newSiteId(name: string, config: ConfigFile, databases: Sit
   const files = await readdir(join(databases.dataDir, 'sites'));
   // Secrets count as well as notes: an owner who removes a site from the configuration by hand leaves its secret
   // behind.
-  const taken = new Set(
+  const usedIds = new Set(
     [...config.sites.map(({ id }) => id), ...files.map((file) => file.replace(/\..*$/, ''))].map((id) =>
       id.toLowerCase(),
     ),
   );
   for (let number = 1; ; number++) {
     const id = number === 1 ? base : `${base}-${number}`;
-    if (!taken.has(id) && !hasSiteRows(id, databases)) return id;
+    if (!usedIds.has(id) && !hasSiteRows(id, databases)) return id;
   }
 }

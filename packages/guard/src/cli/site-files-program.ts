@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { isSecret } from '../config/load-config.js';
 import {
   enterNamed,
-  look,
+  findStatus,
   MissingFolder,
   makeFolder,
   placeFile,
@@ -41,24 +41,24 @@ import {
 import {
   type EnteredWordPress,
   enterWordPress,
+  existsInSite,
   goBack,
-  isThere,
+  inFolder,
+  inFolderIfPresent,
   type OpenSite,
   openSite,
   PUBLIC,
   secretRights,
   toFolder,
-  within,
-  withinIfThere,
 } from './open-site.js';
 import { queryMuPluginsFolder } from './query-mu-plugins-folder.js';
 import { findSharedFault } from './shared-connector.js';
 import {
+  containsKey,
   examineSharedKey,
   findKeyFile,
   hasKeys,
-  holdsKey,
-  isOfGoneRelease,
+  isOfMissingRelease,
   listKeys,
   MAX_READ_BYTES,
   ownKeyFile,
@@ -73,14 +73,15 @@ import {
 
 function locate({ folders }: SiteCall): SiteResults['locate'] {
   const { wordpressDir } = folders;
-  const lacks = (file: string) => new RefusedPath(`${wordpressDir} is not a WordPress folder: it has no ${file}.`);
+  const createMissingError = (file: string) =>
+    new RefusedPath(`${wordpressDir} is not a WordPress folder: it has no ${file}.`);
   try {
     enterNamed(wordpressDir);
   } catch (error) {
-    throw error instanceof MissingFolder ? lacks('wp-load.php') : error;
+    throw error instanceof MissingFolder ? createMissingError('wp-load.php') : error;
   }
   for (const file of ['wp-load.php', join('wp-includes', 'version.php')]) {
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw lacks(file);
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw createMissingError(file);
   }
   return { wordpressDir: process.cwd() };
 }
@@ -88,7 +89,7 @@ function locate({ folders }: SiteCall): SiteResults['locate'] {
 function inspect(call: SiteCall): SiteResults['inspect'] {
   const { wordpressDir, muPluginsDir } = call.folders;
   const wordpress = enterWordPress(wordpressDir);
-  if (muPluginsDir === undefined && look('wp-content') === null) {
+  if (muPluginsDir === undefined && findStatus('wp-content') === null) {
     throw new RefusedPath(
       `${wordpressDir} has no wp-content. Name the folder of the site's must-use plugins with --mu-plugins.`,
     );
@@ -102,11 +103,11 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   const plugins = site === null ? shown(basename(muPluginsDir ?? 'mu-plugins')) : process.cwd();
   refuseUnlessWritable();
   secretRights(model);
-  if (site !== null && look(OWN_FOLDER) !== null) {
-    within(OWN_FOLDER, model, false, () => {
+  if (site !== null && findStatus(OWN_FOLDER) !== null) {
+    inFolder(OWN_FOLDER, model, false, () => {
       refuseUnlessWritable();
       for (const name of ['assets', 'languages', basename(KEYS)]) {
-        if (look(name) !== null) within(name, model, false, refuseUnlessWritable);
+        if (findStatus(name) !== null) inFolder(name, model, false, refuseUnlessWritable);
       }
     });
   }
@@ -157,19 +158,19 @@ function install(
   // The key is before the loader, so that WordPress never runs the connector without it.
   const files = [...connector.files, ...toKeyFiles(site, task.key, task.content), connector.loader];
   const current = new Set(files.map(({ name }) => name));
-  place(site, files);
+  placeFiles(site, files);
   const isNewLoader = loader !== connector.loader.bytes.toString();
-  const kept = task.key === 'secret.php' ? [] : leaveSecret(site, task, isNewLoader);
-  kept.push(...leaveFormerKeys(site, task.recorded, current));
+  const remaining = task.key === 'secret.php' ? [] : retainSecret(site, task, isNewLoader);
+  remaining.push(...retainFormerKeys(site, task.recorded, current));
   // The files of the copy are needed until guard serves the shared files and pages that are open request no more.
   const isLeavingCopy = connector.sharedRelease !== null && before !== null && before !== 'includes';
   const old = task.recorded.filter((name) => isConnectorFile(name) && !isKeyFile(name) && !current.has(name));
   for (const name of old) {
-    if (isLeavingCopy || (before !== null && name.startsWith(`${OWN_FOLDER}/${before}/`))) kept.push(name);
-    else if (!removeRecorded(site, name)) kept.push(name);
+    if (isLeavingCopy || (before !== null && name.startsWith(`${OWN_FOLDER}/${before}/`))) remaining.push(name);
+    else if (!removeRecorded(site, name)) remaining.push(name);
   }
   removeEmptyFolders(site, old);
-  return { files: [...current, ...kept], sharedKey: task.key === 'by-path' ? examineSharedKey(site) : null };
+  return { files: [...current, ...remaining], sharedKey: task.key === 'by-path' ? examineSharedKey(site) : null };
 }
 
 /**
@@ -178,15 +179,15 @@ function install(
  *
  * @returns the file's name while it is kept
  */
-function leaveSecret(
+function retainSecret(
   site: OpenSite,
   { content, key }: Extract<SiteTask, { kind: 'install' }>,
   isNewLoader: boolean,
 ): string[] {
-  if (!holdsKey(site, SECRET, content.secret)) return [];
+  if (!containsKey(site, SECRET, content.secret)) return [];
   if (!isNewLoader) return removeRecorded(site, SECRET) ? [] : [SECRET];
   if (key === 'by-path') {
-    place(site, [{ name: SECRET, bytes: Buffer.from(secretPhp({ ...content, onlyFor: site.wordpressDir })) }]);
+    placeFiles(site, [{ name: SECRET, bytes: Buffer.from(secretPhp({ ...content, onlyFor: site.wordpressDir })) }]);
   }
   return [SECRET];
 }
@@ -195,29 +196,29 @@ function leaveSecret(
  * Removes this site's keys under the names of releases that no longer exist. The others stay for a rollback.
  * @returns names of those that stay
  */
-function leaveFormerKeys(site: OpenSite, recorded: readonly string[], current: ReadonlySet<string>): string[] {
+function retainFormerKeys(site: OpenSite, recorded: readonly string[], current: ReadonlySet<string>): string[] {
   const former = recorded.filter((name) => name !== SECRET && isKeyFile(name) && !current.has(name));
-  return former.filter((name) => !isOfGoneRelease(site, name) || !removeRecorded(site, name));
+  return former.filter((name) => !isOfMissingRelease(site, name) || !removeRecorded(site, name));
 }
 
 /**
  * Writes all files under temporary names first, and renames them only then: when the disk is full nothing has changed.
  */
-function place(site: OpenSite, files: readonly { readonly name: string; readonly bytes: Uint8Array }[]): void {
+function placeFiles(site: OpenSite, files: readonly { readonly name: string; readonly bytes: Uint8Array }[]): void {
   const { model } = site;
   const staged: { readonly folder: string; readonly file: StagedFile }[] = [];
   const folders = listFolders(files.map(({ name }) => name));
-  const made: string[] = [];
+  const created: string[] = [];
   const key = secretRights(model);
   try {
     for (const folder of folders) {
-      within(toFolder(folder), model, false, () => {
-        if (makeFolder(basename(folder))) made.push(folder);
+      inFolder(toFolder(folder), model, false, () => {
+        if (makeFolder(basename(folder))) created.push(folder);
       });
     }
     for (const { name, bytes } of files) {
       const folder = toFolder(name);
-      within(folder, model, false, () => {
+      inFolder(folder, model, false, () => {
         const file = isKeyFile(name)
           ? // A web server never serves a key file that a killed process has left behind.
             stageFile(basename(name), bytes, key, '.php')
@@ -227,14 +228,14 @@ function place(site: OpenSite, files: readonly { readonly name: string; readonly
     }
     while (staged.length > 0) {
       const { folder, file } = staged[0] as (typeof staged)[number];
-      within(folder, model, false, () => {
+      inFolder(folder, model, false, () => {
         placeFile(file);
         staged.shift();
         if (staged[0]?.folder !== folder) syncFolder();
       });
     }
   } catch (error) {
-    undo(site, staged, made);
+    undo(site, staged, created);
     throw error;
   }
 }
@@ -242,19 +243,19 @@ function place(site: OpenSite, files: readonly { readonly name: string; readonly
 function undo(
   site: OpenSite,
   staged: readonly { readonly folder: string; readonly file: StagedFile }[],
-  made: readonly string[],
+  created: readonly string[],
 ): void {
   const attempt = (folder: string, work: () => void) => {
     try {
       goBack(site);
-      within(folder, site.model, false, work);
+      inFolder(folder, site.model, false, work);
     } catch {
       // The folders were changed under this process. What it has left there belongs to the owner.
     }
   };
   for (const { folder, file } of staged) attempt(folder, () => removeFile(file.temporary));
-  for (const folder of [...made].reverse()) attempt(toFolder(folder), () => removeIfEmpty(basename(folder)));
-  if (site.isMade) attempt('', removeThisIfEmpty);
+  for (const folder of [...created].reverse()) attempt(toFolder(folder), () => removeIfEmpty(basename(folder)));
+  if (site.isCreated) attempt('', removeThisIfEmpty);
 }
 
 /** Removes the working directory if it is empty, and changes to its parent. */
@@ -267,7 +268,7 @@ function removeThisIfEmpty(): void {
 /** @returns whether the file no longer exists */
 function removeRecorded(site: OpenSite, name: string): boolean {
   try {
-    within(toFolder(name), site.model, false, () => removeFile(basename(name)));
+    inFolder(toFolder(name), site.model, false, () => removeFile(basename(name)));
   } catch (error) {
     goBack(site);
     return error instanceof MissingFolder;
@@ -278,7 +279,7 @@ function removeRecorded(site: OpenSite, name: string): boolean {
 function removeEmptyFolders(site: OpenSite, names: readonly string[]): void {
   for (const folder of listFolders(names).reverse()) {
     try {
-      within(toFolder(folder), site.model, false, () => removeIfEmpty(basename(folder)));
+      inFolder(toFolder(folder), site.model, false, () => removeIfEmpty(basename(folder)));
     } catch {
       goBack(site);
     }
@@ -300,11 +301,11 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   const opened = site;
   // Does not use the record, which guard's user can change: the other keys belong to other sites.
   const ownKeys = keys.filter((name) =>
-    isSecret(task.secret) ? holdsKey(opened, name, task.secret) : name === ownKeyFile(opened),
+    isSecret(task.secret) ? containsKey(opened, name, task.secret) : name === ownKeyFile(opened),
   );
-  const isSecretOwn = holdsKey(site, SECRET, task.secret);
+  const isSecretOwn = containsKey(site, SECRET, task.secret);
   // A key belongs to another site. Without such a key, `secret.php` belongs to this site, whatever it contains.
-  if (task.isInUse || keys.length > ownKeys.length || (keys.length > 0 && !isSecretOwn && isThere(site, SECRET))) {
+  if (task.isInUse || keys.length > ownKeys.length || (keys.length > 0 && !isSecretOwn && existsInSite(site, SECRET))) {
     for (const name of isSecretOwn ? [...ownKeys, SECRET] : ownKeys) removeRecorded(site, name);
     removeEmptyFolders(site, ownKeys);
     return { hasOthers: false, isInUse: true };
@@ -312,14 +313,14 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   const names = [...new Set([...recorded, ...ownKeys])];
   // Checks access to all folders before anything is deleted.
   for (const folder of listFolders(names)) {
-    withinIfThere(folder, site, () => {});
+    inFolderIfPresent(folder, site, () => {});
   }
   removeFile(LOADER);
   for (const name of names) {
-    withinIfThere(toFolder(name), site, () => removeFile(basename(name)));
+    inFolderIfPresent(toFolder(name), site, () => removeFile(basename(name)));
   }
   removeEmptyFolders(site, names);
-  const hasOthers = look(OWN_FOLDER) !== null;
+  const hasOthers = findStatus(OWN_FOLDER) !== null;
   // Deletes the folder of must-use plugins if it is empty now; WordPress has no such folder by default.
   removeThisIfEmpty();
   return { hasOthers, isInUse: false };
@@ -329,11 +330,11 @@ function restoreKey(call: SiteCall, content: SecretContent, onlyIfLacking: boole
   const site = openSite(call, enterWordPress(call.folders.wordpressDir), false);
   if (site === null) throw new MissingFolder(`${call.folders.wordpressDir} has no folder of must-use plugins.`);
   if (onlyIfLacking) {
-    if (!look(LOADER)?.isFile()) return { written: false };
-    if (holdsKey(site, findKeyFile(site), content.secret)) return { written: false };
+    if (!findStatus(LOADER)?.isFile()) return { written: false };
+    if (containsKey(site, findKeyFile(site), content.secret)) return { written: false };
   }
   // In a folder with keys of several sites, every site could read `secret.php`.
-  place(site, toKeyFiles(site, hasKeys(site) ? 'by-path' : 'secret.php', content));
+  placeFiles(site, toKeyFiles(site, hasKeys(site) ? 'by-path' : 'secret.php', content));
   return { written: true };
 }
 
@@ -343,7 +344,7 @@ function examine(call: SiteCall, secret: string): SiteResults['examine'] {
   const { model } = wordpress;
   const site = openSite(call, wordpress, false);
   const inPlugins = (name: string): FileFacts | null => {
-    const found = look(name);
+    const found = findStatus(name);
     return found === null ? null : toFileFacts(shown(name), found);
   };
   const facts = {
@@ -351,9 +352,9 @@ function examine(call: SiteCall, secret: string): SiteResults['examine'] {
     loader: site === null ? null : inPlugins(LOADER),
     model: toFileFacts(model.path, model.file),
   };
-  if (site === null || look(OWN_FOLDER) === null) return { ...facts, secret: null, hasKey: false };
+  if (site === null || findStatus(OWN_FOLDER) === null) return { ...facts, secret: null, hasKey: false };
   const key = findKeyFile(site);
-  return within(toFolder(key), model, false, () => ({
+  return inFolder(toFolder(key), model, false, () => ({
     ...facts,
     secret: inPlugins(basename(key)),
     hasKey: readPlainFile(basename(key), MAX_READ_BYTES)?.includes(secret) === true,
@@ -386,7 +387,7 @@ async function perform(call: SiteCall): Promise<SiteResults[SiteTask['kind']]> {
   }
 }
 
-async function answer(work: () => Promise<SiteReply>): Promise<SiteReply> {
+async function toReply(work: () => Promise<SiteReply>): Promise<SiteReply> {
   try {
     return await work();
   } catch (error) {
@@ -449,11 +450,11 @@ function main([mode, ...named]: readonly string[]): void {
   const reply = (message: SiteReply, then = () => {}) => process.send?.(message, then);
   if (mode === 'broker') {
     const installable = new Set(named);
-    process.on('message', async (call) => reply(await answer(() => brokered(call as SiteCall, installable))));
+    process.on('message', async (call) => reply(await toReply(() => brokered(call as SiteCall, installable))));
     return;
   }
   process.once('message', async (call) => {
-    const outcome = await answer(async () => ({ ok: true, result: await perform(call as SiteCall) }));
+    const outcome = await toReply(async () => ({ ok: true, result: await perform(call as SiteCall) }));
     reply(outcome, () => process.disconnect?.());
   });
 }

@@ -67,8 +67,8 @@ export function findNamedSite(sites: readonly LocatedSite[], wanted: NamedSite):
   const same = [...exact, ...all].find(({ site }) => site.hosts.some((host) => hosts.includes(host)));
   if (same !== undefined) return same.site;
   if (exact.length === 0) return null;
-  const takesAll = exact.length === 1 && (first.site.hosts.includes('*') || hosts.includes('*'));
-  if (takesAll) return first.site;
+  const acceptsAllHosts = exact.length === 1 && (first.site.hosts.includes('*') || hosts.includes('*'));
+  if (acceptsAllHosts) return first.site;
   throw new CommandError(
     `${wanted.named} is the site ${first.site.id} with ${listHosts(first.site)}. If that site has other hosts from now on, add --site ${first.site.id}; if this is another site that shares the folder, add --new-site.`,
   );
@@ -99,8 +99,8 @@ export interface KeyFolder {
  * @throws CommandError when another site would read it at every location
  */
 export function toKeyLocation(folder: KeyFolder, others: readonly LocatedSite[]): KeyLocation {
-  const beside = others.filter(({ muPluginsDir }) => muPluginsDir === folder.muPluginsDir);
-  const twin = beside.find(({ wordpressDir }) => wordpressDir === folder.wordpressDir);
+  const sameFolder = others.filter(({ muPluginsDir }) => muPluginsDir === folder.muPluginsDir);
+  const twin = sameFolder.find(({ wordpressDir }) => wordpressDir === folder.wordpressDir);
   if (twin !== undefined && !(folder.isExternal && twin.site.externalKey === true)) {
     const { id } = twin.site;
     const key =
@@ -110,7 +110,7 @@ export function toKeyLocation(folder: KeyFolder, others: readonly LocatedSite[])
     );
   }
   if (folder.isExternal) return 'external';
-  return folder.isShared || beside.length > 0 ? 'by-path' : 'secret.php';
+  return folder.isShared || sameFolder.length > 0 ? 'by-path' : 'secret.php';
 }
 
 function listHosts({ hosts }: SiteEntry): string {

@@ -1,11 +1,11 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isSecret } from '../config/load-config.js';
-import { look, readPlainFile, shown } from '../lib/pinned-folder.js';
+import { findStatus, readPlainFile, shown } from '../lib/pinned-folder.js';
 import { secretPhp, toKeyFileName } from '../wordpress/connector-secret.js';
 import type { KeyLocation, SecretContent, SharedKey } from '../wordpress/site-files.js';
 import { isKeyFile, KEYS, SECRET } from './connector-files.js';
-import { goBack, isThere, type OpenSite, toFolder, within, withinIfThere } from './open-site.js';
+import { existsInSite, goBack, inFolder, inFolderIfPresent, type OpenSite, toFolder } from './open-site.js';
 
 /**
  * The key files in a site's folder of must-use plugins: `secret.php` for the only site that uses the folder, or a file
@@ -22,20 +22,20 @@ export function hasKeys(site: OpenSite): boolean {
 
 /** Names of the existing key files in `keys`. */
 export function listKeys(site: OpenSite): readonly string[] {
-  const names = withinIfThere(KEYS, site, () => readdirSync('.')) ?? [];
+  const names = inFolderIfPresent(KEYS, site, () => readdirSync('.')) ?? [];
   return names.map((name) => `${KEYS}/${name}`).filter(isKeyFile);
 }
 
 /** Whether a key file holds a key. */
-export function holdsKey(site: OpenSite, name: string, secret: string): boolean {
+export function containsKey(site: OpenSite, name: string, secret: string): boolean {
   if (!isSecret(secret)) return false;
-  const text = withinIfThere(toFolder(name), site, () => readPlainFile(basename(name), MAX_READ_BYTES));
+  const text = inFolderIfPresent(toFolder(name), site, () => readPlainFile(basename(name), MAX_READ_BYTES));
   return text?.includes(secret) === true;
 }
 
 /** The key file that the connector reads for this site. */
 export function findKeyFile(site: OpenSite): string {
-  return isThere(site, ownKeyFile(site)) ? ownKeyFile(site) : SECRET;
+  return existsInSite(site, ownKeyFile(site)) ? ownKeyFile(site) : SECRET;
 }
 
 /** Name of the site's key file in `keys`. */
@@ -46,20 +46,20 @@ export function ownKeyFile({ wordpressDir }: OpenSite): string {
 /** The key file to write; empty when the operator provides the key. */
 export function toKeyFiles(
   site: OpenSite,
-  place: KeyLocation,
+  location: KeyLocation,
   content: SecretContent,
 ): readonly { readonly name: string; readonly bytes: Uint8Array }[] {
-  if (place === 'external') return [];
-  if (place === 'secret.php') return [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }];
+  if (location === 'external') return [];
+  if (location === 'secret.php') return [{ name: SECRET, bytes: Buffer.from(secretPhp(content)) }];
   // `?>` would end PHP code, even in a comment.
   const about = `// Of the WordPress in ${JSON.stringify(site.wordpressDir).replaceAll('?', '\\u003f')}.\n`;
   return [{ name: ownKeyFile(site), bytes: Buffer.from(`${secretPhp(content)}${about}`) }];
 }
 
 /** Whether a key file belongs to a WordPress that no longer exists, such as a release that a deployment has removed. */
-export function isOfGoneRelease(site: OpenSite, name: string): boolean {
+export function isOfMissingRelease(site: OpenSite, name: string): boolean {
   try {
-    const text = within(toFolder(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
+    const text = inFolder(toFolder(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
     const path = /^\/\/ Of the WordPress in (".+")\.$/m.exec(text ?? '')?.[1];
     return path !== undefined && statSync(JSON.parse(path) as string, { throwIfNoEntry: false }) === undefined;
   } catch {
@@ -71,10 +71,10 @@ export function isOfGoneRelease(site: OpenSite, name: string): boolean {
 /** Which other sites could read the site's key in a folder that it shares. */
 export function examineSharedKey(site: OpenSite): SharedKey {
   const own = basename(ownKeyFile(site));
-  return within(KEYS, site.model, false, () => {
+  return inFolder(KEYS, site.model, false, () => {
     const { uid, mode } = lstatSync(own);
     const others = readdirSync('.').filter((name) => name !== own && isKeyFile(`${KEYS}/${name}`));
-    const hasSameOwner = others.some((name) => look(name)?.uid === uid);
+    const hasSameOwner = others.some((name) => findStatus(name)?.uid === uid);
     return { path: shown(own), isPublic: (mode & 0o004) !== 0, hasSameOwner };
   });
 }

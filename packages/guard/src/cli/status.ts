@@ -37,7 +37,7 @@ import { inspectUpstreamServer, toLocalServer } from './upstream-server-visits.j
 /** Number of sites queried at the same time. Each query starts a WordPress. */
 const SITES_AT_ONCE = 32;
 /** How long WordPress may take to answer, milliseconds. */
-const ANSWER_TIMEOUT_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 
 export const statusCommand: Command = {
   name: 'status',
@@ -50,7 +50,7 @@ export const statusCommand: Command = {
   --problems       only sites that have a problem
   --json           one JSON object instead of text
 
-Asks ${SITES_AT_ONCE} sites at a time. An unreachable one takes ${ANSWER_TIMEOUT_MS / 1000} seconds at most. Of up to ${SITES_AT_ONCE} sites each is also
+Asks ${SITES_AT_ONCE} sites at a time. An unreachable one takes ${RESPONSE_TIMEOUT_MS / 1000} seconds at most. Of up to ${SITES_AT_ONCE} sites each is also
 asked, as by a visitor, for pages that are for the machine alone and, without guard's signature, for the first page; of
 more, one for each web server.
 
@@ -64,8 +64,8 @@ Exit code 0: all is well. 1: there are problems. That direct requests are allowe
       json: { type: 'boolean', default: false },
     });
     const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
-    const whole = await statusReport(config, chooseSites(config, values));
-    const report = values.problems ? onlyProblems(whole) : whole;
+    const full = await statusReport(config, chooseSites(config, values));
+    const report = values.problems ? onlyProblems(full) : full;
     process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : terminalText(statusText(report)));
     return report.problems.length === 0 ? 0 : 1;
   },
@@ -225,7 +225,7 @@ export async function statusReport(
   const guard = {
     running,
     pid: running ? await readGuardPid(config.dataDir) : null,
-    answers: running && (await guardAnswers(config)),
+    answers: running && (await guardResponds(config)),
     listen: printSocketAddress(config.listen),
   };
   if (!running) problems.push('Guard is not running. Start it with `security-optimizer serve`.');
@@ -270,7 +270,7 @@ export async function statusReport(
   try {
     const server = guard.answers && !config.proxyProtocol ? toLocalServer(config.listen) : null;
     const probed = new Set<string>();
-    const look = async (site: SiteConfig) => {
+    const examine = async (site: SiteConfig) => {
       const found: string[] = [];
       const withPages = wanted.length <= SITES_AT_ONCE || !probed.has(site.upstream);
       probed.add(site.upstream);
@@ -281,9 +281,9 @@ export async function statusReport(
             `direct requests are allowed, so visitors can go past guard. ${await requireGuardNext(config.dataDir, site.id)}`,
           ];
       const status = await siteStatus(site, config.consent, failed ? 'unusable' : db, found);
-      const isAnswering = status.connector === 'ok' || status.connector === 'version_differs';
+      const isResponding = status.connector === 'ok' || status.connector === 'version_differs';
       const upstream: UpstreamServer =
-        isAnswering && status.homeUrl !== null
+        isResponding && status.homeUrl !== null
           ? await inspectUpstreamServer(site, new URL(status.homeUrl), { guard: server, withPages, now: systemClock })
           : { isAddressSeen: null, openPages: [], cachePastGuard: null };
       if (status.unknownTimeZone !== null) {
@@ -299,10 +299,10 @@ export async function statusReport(
       const lines = warned.map((text) => `Site ${site.id}: ${text}`);
       return { site: { ...status, visitors, openPages, cachePastGuard, droppedVisits }, found, warned: lines };
     };
-    const looks = await mapBounded(wanted, SITES_AT_ONCE, look);
-    const sites = looks.map(({ site }) => site);
-    problems.push(...looks.flatMap(({ found }) => found));
-    warnings.push(...looks.flatMap(({ warned }) => warned));
+    const statuses = await mapBounded(wanted, SITES_AT_ONCE, examine);
+    const sites = statuses.map(({ site }) => site);
+    problems.push(...statuses.flatMap(({ found }) => found));
+    warnings.push(...statuses.flatMap(({ warned }) => warned));
     const storage = { ok: !failed, detail };
     return { version, dataDir: config.dataDir, guard, storage, activity, sites, quarantined, warnings, problems };
   } finally {
@@ -399,7 +399,7 @@ async function queryConnector(site: SiteConfig, facts: SiteFacts | null): Promis
   const client = createConnectorClient({
     clock: systemClock,
     facts: () => facts,
-    responseTimeoutMs: ANSWER_TIMEOUT_MS,
+    responseTimeoutMs: RESPONSE_TIMEOUT_MS,
   });
   try {
     return await client.hello(site);
@@ -417,7 +417,7 @@ function findUnknownTimeZone({ timezone, clock }: HelloResponse): string | null 
 }
 
 /** Guard itself refuses an API request without a session, so this starts no PHP. */
-async function guardAnswers({ listen, sites, proxyProtocol }: Config): Promise<boolean> {
+async function guardResponds({ listen, sites, proxyProtocol }: Config): Promise<boolean> {
   const name = toNamedHost(sites[0]?.hosts ?? []) ?? 'localhost';
   const server = toLocalServer(listen);
   if (proxyProtocol) return reactsToProxy(server);

@@ -71,9 +71,9 @@ export async function restoreData(
 
 /** What an `attach` has changed, for `undoAttach`. */
 export interface AttachedState extends ChangedData {
-  readonly place: Release;
+  readonly release: Release;
   /** The connector was not installed in that place before. */
-  readonly isNewPlace: boolean;
+  readonly isNewRelease: boolean;
   readonly options: SiteTaskOptions;
 }
 
@@ -84,15 +84,15 @@ export interface AttachedState extends ChangedData {
  * @throws SiteFilesError when the files could not be removed; everything else is reverted nevertheless
  */
 export async function undoAttach(dataDir: string, state: AttachedState): Promise<void> {
-  const { id, written, place, isNewPlace, options } = state;
+  const { id, written, release, isNewRelease, options } = state;
   await updateConfig(dataDir, async (config, write) => {
     const [present, own] = [config, written].map(({ sites }) => sites.find((site) => site.id === id));
     if (present === undefined || own === undefined || print(present) !== print(own)) return;
     try {
-      if (isNewPlace) {
+      if (isNewRelease) {
         const files = await fileRecord(dataDir, id).read();
         const others = config.sites.filter((site) => site.id !== id);
-        await removeFromRelease(dataDir, id, { ...place, files }, { ...options, others });
+        await removeFromRelease(dataDir, id, { ...release, files }, { ...options, others });
       }
     } finally {
       await restoreData(dataDir, state, config, write);

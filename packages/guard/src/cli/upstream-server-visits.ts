@@ -25,7 +25,7 @@ import {
 } from './upstream-server.js';
 
 /** Timeout of one response, milliseconds. */
-const ANSWER_MS = 10_000;
+const RESPONSE_MS = 10_000;
 /** Longest response body that is read, bytes. */
 const BODY_BYTES = 262_144;
 
@@ -119,15 +119,15 @@ async function findCachePastGuard(
   // The permissions of a socket file decide who can connect.
   if (!site.requireGuard || 'path' in server || !(await refusesPastGuard(server, home))) return null;
   if (!(await isPageOfWordPress(site, home, now))) return null;
-  if (!(await answersPastGuard(server, home))) {
+  if (!(await respondsPastGuard(server, home))) {
     await send(server, toFirstPage(home), null, toVisitorHeaders(site, home, home.host, now()).headers);
-    if (!(await answersPastGuard(server, home))) return null;
+    if (!(await respondsPastGuard(server, home))) return null;
   }
   if (!(await isLoopback(server.host))) return printSocketAddress(server);
   for (const host of ownAddresses.slice(0, OWN_ADDRESSES_MAX)) {
     const outside = { host, port: server.port };
     // The web server in front of guard, or guard itself, may use the same port at another address.
-    if ((await refusesPastGuard(outside, home)) && (await answersPastGuard(outside, home))) {
+    if ((await refusesPastGuard(outside, home)) && (await respondsPastGuard(outside, home))) {
       return printSocketAddress(outside);
     }
   }
@@ -139,23 +139,23 @@ const toFirstPage = (home: URL): string => `${home.pathname.replace(/\/+$/, '')}
 /** Whether the connector refuses a request without guard's signature that no cache can answer. */
 async function refusesPastGuard(server: SocketAddress, home: URL): Promise<boolean> {
   const path = `${toFirstPage(home)}index.php?rest_route=/security-optimizer-connector/v1/hello&${randomBytes(4).toString('hex')}`;
-  const answer = await send(server, path, null, toForwarded(home));
-  return answer?.status === 403 && answer.body.includes(CONNECTOR_REFUSAL);
+  const response = await send(server, path, null, toForwarded(home));
+  return response?.status === 403 && response.body.includes(CONNECTOR_REFUSAL);
 }
 
 /** Whether WordPress serves the first page: a page that is a file of the web server is public. */
 async function isPageOfWordPress(site: SiteConfig, home: URL, now: () => number): Promise<boolean> {
   const { headers, requestId } = toVisitorHeaders(site, home, home.host, now(), 'probe');
-  const answer = await send(toUpstreamAddress(site.upstream), toFreshTarget(toFirstPage(home)), null, headers);
-  const signal = answer?.headers[SIGNAL_HEADER.toLowerCase()];
+  const response = await send(toUpstreamAddress(site.upstream), toFreshTarget(toFirstPage(home)), null, headers);
+  const signal = response?.headers[SIGNAL_HEADER.toLowerCase()];
   return readSignal(site.secret, signal?.toString(), requestId).kind === 'ok';
 }
 
 /** Whether the first page is served without guard's signature, in either form in which visitors may request it. */
-async function answersPastGuard(server: SocketAddress, home: URL): Promise<boolean> {
+async function respondsPastGuard(server: SocketAddress, home: URL): Promise<boolean> {
   for (const headers of [toForwarded(home), { host: home.host }]) {
-    const answer = await send(server, toFirstPage(home), null, headers);
-    if (answer !== null && answer.status >= 200 && answer.status < 300) return true;
+    const response = await send(server, toFirstPage(home), null, headers);
+    if (response !== null && response.status >= 200 && response.status < 300) return true;
   }
   return false;
 }
@@ -181,17 +181,17 @@ async function querySeenClient(site: SiteConfig, home: URL, now: () => number): 
   const { headers, requestId, time } = toVisitorHeaders(site, home, home.host, now());
   const nonce = randomBytes(16).toString('hex');
   const path = `${home.pathname.replace(/\/+$/, '')}/index.php?rest_route=/security-optimizer-connector/v1/hello`;
-  const answer = await send(toUpstreamAddress(site.upstream), path, body, {
+  const response = await send(toUpstreamAddress(site.upstream), path, body, {
     ...headers,
     'content-type': 'application/json',
     'content-length': String(body.length),
     [COMMAND_HEADER]: commandHeader(site.secret, { command: 'hello', time, nonce, body }),
   });
-  if (answer?.status !== 200) return null;
-  const signal = answer.headers[SIGNAL_HEADER.toLowerCase()];
+  if (response?.status !== 200) return null;
+  const signal = response.headers[SIGNAL_HEADER.toLowerCase()];
   if (readSignal(site.secret, String(signal), requestId).kind !== 'ok') return null;
   try {
-    return helloAddress.parse(JSON.parse(answer.body)).address_seen;
+    return helloAddress.parse(JSON.parse(response.body)).address_seen;
   } catch {
     return null;
   }
@@ -239,21 +239,21 @@ async function send(
       ...('path' in server ? { socketPath: server.path } : server),
       ...{ method: body === null ? 'GET' : 'POST', path, agent: false },
       headers: { 'user-agent': 'Security Optimizer status', accept: 'text/html,application/json', ...headers },
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(RESPONSE_MS),
     });
     const [response] = (await once(outgoing.end(body ?? undefined), 'response')) as [IncomingMessage];
-    const pieces: Buffer[] = [];
+    const chunks: Buffer[] = [];
     let length = 0;
-    for await (const piece of response as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      length += piece.length;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
       if (length >= BODY_BYTES) break;
     }
     outgoing.destroy();
     return {
       status: response.statusCode as number,
       headers: response.headers,
-      body: Buffer.concat(pieces).toString('utf8'),
+      body: Buffer.concat(chunks).toString('utf8'),
     };
   } catch {
     return null;

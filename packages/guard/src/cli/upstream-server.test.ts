@@ -26,7 +26,7 @@ const trustsGuard = ({ headers }: IncomingMessage) => String(headers['x-forwarde
 const trustsNobody = () => '127.0.0.1';
 
 /** Adds pages for 127.0.0.1 alone, according to the client that the server sees. */
-function keepForMachine(
+function addMachinePages(
   connector: FakeConnector,
   seenClient: (request: IncomingMessage) => string,
   pages: Readonly<Record<string, string>>,
@@ -92,7 +92,7 @@ describe('a page for the machine alone', () => {
 describe('the upstream web server, examined as a visitor', () => {
   it('is reported when it takes every visitor for guard, with the pages that this makes public', async () => {
     const connector = await fakeConnector();
-    keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX, '/status': FPM, '/server-status': APACHE });
+    addMachinePages(connector, trustsNobody, { '/nginx_status': NGINX, '/status': FPM, '/server-status': APACHE });
     const found = await examine(connector);
     expect(found.isAddressSeen).toBe(false);
     expect(found.openPages.map(({ path, name }) => `${path} ${name}`).sort()).toEqual([
@@ -107,7 +107,7 @@ describe('the upstream web server, examined as a visitor', () => {
 
   it('causes no warning when it sees each visitor and keeps its pages private', async () => {
     const connector = await fakeConnector();
-    keepForMachine(connector, trustsGuard, { '/nginx_status': NGINX, '/status': FPM, '/server-status': APACHE });
+    addMachinePages(connector, trustsGuard, { '/nginx_status': NGINX, '/status': FPM, '/server-status': APACHE });
     const found = await examine(connector);
     expect(found).toEqual({ isAddressSeen: true, openPages: [], cachePastGuard: null });
     expect(toUpstreamServerWarnings(found, connector.upstream)).toEqual([]);
@@ -115,7 +115,7 @@ describe('the upstream web server, examined as a visitor', () => {
 
   it('is reported when it sees each visitor and has a public page, with another remedy', async () => {
     const connector = await fakeConnector();
-    keepForMachine(connector, trustsGuard, {});
+    addMachinePages(connector, trustsGuard, {});
     connector.pages.set('/stub_status', () => NGINX);
     const found = await examine(connector);
     expect(found.openPages).toEqual([{ name: 'the state of nginx', path: '/stub_status', host: 'example.com' }]);
@@ -124,7 +124,7 @@ describe('the upstream web server, examined as a visitor', () => {
 
   it('is reported once for each page, and receives the site’s own host once, whatever that is', async () => {
     const connector = await fakeConnector();
-    keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX });
+    addMachinePages(connector, trustsNobody, { '/nginx_status': NGINX });
     const { hostname: host, port } = new URL(connector.upstream);
     const hosts = new Set<string | undefined>();
     connector.onRequest = (_, { headers }) => hosts.add(headers.host);
@@ -144,7 +144,7 @@ describe('the upstream web server, examined as a visitor', () => {
 
   it('causes no warning with another key, or when it does not answer', async () => {
     const connector = await fakeConnector();
-    keepForMachine(connector, trustsNobody, {});
+    addMachinePages(connector, trustsNobody, {});
     connector.secret = 'a1'.repeat(32);
     expect((await examine(connector)).isAddressSeen).toBeNull();
     connector.mode = 'broken';
@@ -180,10 +180,10 @@ async function listenAlsoAt(host: string, connector: FakeConnector): Promise<str
   return `${host}:${port}`;
 }
 
-/** Answers the first page as a page cache does. @param isKept whether a request finds it there */
-function putCacheBefore(connector: FakeConnector, isKept: (request: IncomingMessage) => boolean): void {
+/** Answers the first page as a page cache does. @param isCached whether a request finds it there */
+function addCache(connector: FakeConnector, isCached: (request: IncomingMessage) => boolean): void {
   connector.pages.set('/blog/', (request) =>
-    request.url === '/blog/' && isKept(request) ? '<title>Example</title>' : null,
+    request.url === '/blog/' && isCached(request) ? '<title>Example</title>' : null,
   );
 }
 
@@ -195,12 +195,12 @@ describe('a page cache that answers before the connector', () => {
 
   it.each([
     ['for every visitor', () => true],
-    ['for https alone', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === 'https'],
-    ['for http alone', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === undefined],
-  ])('is found where it has the page %s, with the remedy', async (_, isKept) => {
+    ['for HTTPS only', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === 'https'],
+    ['for HTTP only', ({ headers }: IncomingMessage) => headers['x-forwarded-proto'] === undefined],
+  ])('is found where it has the page %s, with the remedy', async (_, isCached) => {
     const connector = await fakeConnector();
     const address = await listenAlsoAt(PUBLIC, connector);
-    putCacheBefore(connector, isKept);
+    addCache(connector, isCached);
     expect(await search(connector)).toBe(address);
     const warnings = toUpstreamServerWarnings(await examine(connector, { ownAddresses: [PUBLIC] }), connector.upstream);
     expect(warnings).toEqual([expect.stringMatching(/who asks 127\.0\.0\.2:\d+ gets pages.*listen where guard alone/)]);
@@ -210,7 +210,7 @@ describe('a page cache that answers before the connector', () => {
     const connector = await fakeConnector();
     const address = await listenAlsoAt(PUBLIC, connector);
     let isWarm = false;
-    putCacheBefore(connector, (request) => {
+    addCache(connector, (request) => {
       if (isGuards(request)) isWarm = true;
       return isWarm && !isGuards(request);
     });
@@ -220,7 +220,7 @@ describe('a page cache that answers before the connector', () => {
 
   it('is found at a server that other machines reach at the same address as guard', async () => {
     const connector = await fakeConnector();
-    putCacheBefore(connector, () => true);
+    addCache(connector, () => true);
     // Not a loopback address, but this machine's own.
     const own = new URL(connector.upstream);
     const site = siteConfig({ upstream: `http://0.0.0.0:${own.port}` });
@@ -232,7 +232,7 @@ describe('a page cache that answers before the connector', () => {
 
   it('is not reported where the server listens for this machine alone', async () => {
     const connector = await fakeConnector();
-    putCacheBefore(connector, () => true);
+    addCache(connector, () => true);
     expect(await search(connector)).toBeNull();
     expect(await search(connector, [])).toBeNull();
   });
@@ -244,7 +244,7 @@ describe('a page cache that answers before the connector', () => {
     plain.pages.set('/blog/', () => '<title>Coming soon</title>');
     expect(await search(plain)).toBeNull();
     plain.requireGuard = false;
-    putCacheBefore(plain, () => true);
+    addCache(plain, () => true);
     expect(await search(plain)).toBeNull();
     const site = siteConfig({ upstream: plain.upstream, requireGuard: false });
     const options = { guard: null, withPages: true, ownAddresses: [PUBLIC], now: Date.now };
@@ -253,7 +253,7 @@ describe('a page cache that answers before the connector', () => {
 
   it('is not found where guard or a server in front has the same port at another address', async () => {
     const [connector, other] = [await fakeConnector(), await fakeConnector()];
-    putCacheBefore(connector, () => true);
+    addCache(connector, () => true);
     const { port } = new URL(connector.upstream);
     const upstream = Number(new URL(other.upstream).port);
     const front = createServer((socket) => {
@@ -274,13 +274,13 @@ describe('status', () => {
   it('warns before the upstream web server is set up, and not after', async () => {
     const connector = await fakeConnector();
     const config = await loadConfig({ dataDir: await dataFolderFor(connector, sameHost), env: {} });
-    keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX });
+    addMachinePages(connector, trustsNobody, { '/nginx_status': NGINX });
     const before = await statusReport(config);
     expect(before.sites).toMatchObject([{ visitors: 'hidden', openPages: [{ path: '/nginx_status' }] }]);
     expect(before.warnings).toHaveLength(2);
     expect(before.warnings.join()).toMatch(/^Site site: The web server behind guard.*,Site site: Everybody/);
     expect(statusText(before)).toContain('Visitors:  the web server behind sees guard in their place');
-    keepForMachine(connector, trustsGuard, { '/nginx_status': NGINX });
+    addMachinePages(connector, trustsGuard, { '/nginx_status': NGINX });
     const after = await statusReport(config);
     expect(after.warnings).toEqual([]);
     expect(statusText(after)).toContain('Visitors:  the web server behind sees each one’s address');
@@ -291,7 +291,7 @@ describe('status', () => {
   it('reports no page that guard keeps from visitors, and requests the machine’s host names through guard', async () => {
     const connector = await fakeConnector();
     const guard = await runningGuard(await dataFolderFor(connector, sameHost));
-    keepForMachine(connector, trustsNobody, { '/nginx_status': NGINX, '/munin/': '<title>Munin :: overview</title>' });
+    addMachinePages(connector, trustsNobody, { '/nginx_status': NGINX, '/munin/': '<title>Munin :: overview</title>' });
     const listen = new URL(guard.url);
     const server = { host: listen.hostname, port: Number(listen.port) };
     const found = await examine(connector, { guard: server });

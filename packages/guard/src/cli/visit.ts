@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import type { SocketAddress } from '../lib/socket-address.js';
 
 /** This machine's end of a visit's connection. */
-export interface OwnEnd {
+export interface LocalEndpoint {
   readonly address: string;
   readonly port: number;
 }
@@ -32,7 +32,7 @@ export interface VisitResponse {
   readonly headerLines: readonly (readonly [name: string, value: string])[];
   readonly body: string;
   /** This machine's end of the connection. */
-  readonly own: OwnEnd;
+  readonly own: LocalEndpoint;
   /** Null without TLS. */
   readonly certificate: CertificateFacts | null;
   /** When the request was sent and the response arrived, milliseconds since the Unix epoch. */

@@ -75,12 +75,12 @@ export class ClientConnection {
    *
    * @returns the stream that Node's HTTP server must read from now on, instead of `socket`
    */
-  readAgain({ piece, firstRaw }: RawRequest): Socket {
+  readAgain({ chunk, firstRaw }: RawRequest): Socket {
     const before: Socket | RawTargetStream = this.#socket;
     // One stream above the socket, however many such requests a connection sends.
     const isStream = before instanceof RawTargetStream;
-    const all = isStream ? Buffer.concat([piece, before.release()]) : piece;
-    const stream = new RawTargetStream(isStream ? before.raw : before, { piece: all, firstRaw });
+    const all = isStream ? Buffer.concat([chunk, before.release()]) : chunk;
+    const stream = new RawTargetStream(isStream ? before.raw : before, { chunk: all, firstRaw });
     stream.on('error', () => stream.destroy());
     // Node's documentation allows any Duplex. This one also has the members of a socket that guard uses.
     this.#socket = this.#endGently(stream as unknown as Socket);
@@ -131,7 +131,7 @@ export class ClientConnection {
     const { socket } = this;
     if (socket.destroyed) return;
     this.becomeLast();
-    socket.on('data', (piece: Buffer) => this.ignore(piece.length));
+    socket.on('data', (chunk: Buffer) => this.ignore(chunk.length));
     socket.on('end', () => socket.end());
     socket.on('timeout', () => this.onTimeout());
     socket.on('drain', () => {

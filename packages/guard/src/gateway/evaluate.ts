@@ -147,9 +147,9 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     const { ownAddresses } = context;
     const named = { host, client: address, isForwarded, isProxy: proxied, siteHosts, ownAddresses };
     const judgement = siteHost === null ? judgeHost(named) : 'passes';
-    const standing = judgement === 'unproved' ? getSessionTrust(context, site, host) : judgement;
-    if (standing === 'foreign') return refuseUnknownHost(context, host, address);
-    isHostProved = standing !== null;
+    const hostStatus = judgement === 'unproved' ? getSessionTrust(context, site, host) : judgement;
+    if (hostStatus === 'foreign') return refuseUnknownHost(context, host, address);
+    isHostProved = hostStatus !== null;
   }
   const snapshot = context.snapshots.get(site.config.id);
   const canonical = toCanonicalPath(target.target);
@@ -170,7 +170,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     };
   }
   const { path, query } = canonical;
-  let { doubt } = canonical;
+  let { ambiguity } = canonical;
   const method = request.method as string;
   const { paths, signedXmlRpc } = snapshot;
   const now = context.clock();
@@ -199,7 +199,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     const missing = toCanonicalPath(decoy.target);
     if (missing.ok) {
       facts = toRequestFacts({ method, address, paths, now, credentials, path: missing.path, query: missing.query });
-      doubt = missing.doubt;
+      ambiguity = missing.ambiguity;
     }
     loginRoute = 'other';
   }
@@ -208,12 +208,12 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     const { rule, refusal } = openVerdict;
     return { kind: 'refuse', page: refusal.page, rule, site, host, address, snapshot: snapshot, facts };
   }
-  if (doubt !== null) {
+  if (ambiguity !== null) {
     const toFacts = (other: CanonicalPath): RequestFacts =>
       toRequestFacts({ method, address, paths, signedXmlRpc, now, credentials, path: other, query });
-    const other = evaluateInterpretations(snapshot, { doubt, facts, loginRoute, toFacts }, context.onRuleError);
+    const other = evaluateInterpretations(snapshot, { ambiguity, facts, loginRoute, toFacts }, context.onRuleError);
     if (other === 'refuse') {
-      const rule = `ambiguous:${doubt.reason}`;
+      const rule = `ambiguous:${ambiguity.reason}`;
       return { kind: 'refuse', page: 'bad-request', rule, site, host, address, snapshot: snapshot, facts };
     }
     if (other === 'hidden') {
@@ -281,8 +281,8 @@ export function refuseUnknownHost(
  */
 function getSessionTrust(context: EvaluateContext, { config }: RoutedSite, host: string): 'passes' | 'foreign' | null {
   if (context.facts(config.id) === null) return 'passes';
-  const standing = context.hosts.find(config, toHostName(host));
-  return standing === 'foreign' ? standing : standing && 'passes';
+  const hostStatus = context.hosts.find(config, toHostName(host));
+  return hostStatus === 'foreign' ? hostStatus : hostStatus && 'passes';
 }
 
 /** Cached by the facts of each site, since every request needs them. */

@@ -54,11 +54,11 @@ export function handleRequest(
     client: address,
     isNamed,
   };
-  void gateway.hosts.check(question).then((standing) => {
+  void gateway.hosts.check(question).then((hostStatus) => {
     if (response.destroyed) return;
     let proved: Decision = decision;
-    if (standing === 'foreign') proved = refuseUnknownHost(gateway, host, address);
-    if (standing === 'busy') proved = { ...refuseUnknownHost(gateway, host, address), page: 'busy' };
+    if (hostStatus === 'foreign') proved = refuseUnknownHost(gateway, host, address);
+    if (hostStatus === 'busy') proved = { ...refuseUnknownHost(gateway, host, address), page: 'busy' };
     handleDecision(gateway, proved, request, response, { peer, expectsContinue });
   });
 }
@@ -187,7 +187,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
     this.arrived.responder.checkRefused(rule);
   }
 
-  whenReceived(then: (whole: boolean) => void): () => void {
+  whenReceived(then: (isComplete: boolean) => void): () => void {
     return whenReceived(this.arrived.request, then);
   }
 
@@ -418,6 +418,6 @@ function sendRouteNotFound(
 
 function withoutRestRoute(query: string): string {
   if (!query.includes('rest')) return query;
-  const kept = [...new URLSearchParams(query)].filter(([name]) => name !== 'rest_route');
-  return new URLSearchParams(kept).toString();
+  const remaining = [...new URLSearchParams(query)].filter(([name]) => name !== 'rest_route');
+  return new URLSearchParams(remaining).toString();
 }

@@ -31,7 +31,7 @@ describe('with a custom login address', () => {
   it('a WebSocket handshake does not reveal the hidden login', async () => {
     const gateway = await hiddenGate();
     const socket = rawSocket(gateway.port);
-    const answer = new Promise<string>((resolve) => {
+    const head = new Promise<string>((resolve) => {
       let text = '';
       socket.on('data', (data) => {
         text += String(data);
@@ -41,14 +41,14 @@ describe('with a custom login address', () => {
     socket.write(
       'GET /wp-login.php HTTP/1.1\r\nHost: example.com\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     );
-    const response = await answer;
+    const response = await head;
     expect(response).toMatch(/^HTTP\/1\.1 404 /);
     expect(response).toContain('nothing at');
     expect(response).toContain('/wp-login.php');
     expect(gateway.wordpress.reached[0]?.url).not.toContain('login');
   });
 
-  for (const [path, beside] of [
+  for (const [path, missingPath] of [
     ['/wp-login.php', '/xy-abcde.php'],
     ['/wp-admin/', '/xy-abcde/'],
     ['/members', '/xyzabcd'],
@@ -57,11 +57,11 @@ describe('with a custom login address', () => {
       const gateway = await hiddenGate();
       for (const version of ['1.1', '1.0']) {
         const at = await handshake(gateway.port, path, version);
-        const there = await handshake(gateway.port, beside, version);
+        const expected = await handshake(gateway.port, missingPath, version);
         // The missing page shows the requested address; a decoy for a page that leads to a login shows the decoy's
         // address.
         const named = (text: string): string => text.replace(/(nothing at (?:\r\n)?)\S+/, '$1<path>');
-        expect(named(at)).toBe(named(there));
+        expect(named(at)).toBe(named(expected));
         expect(at).toMatch(/^HTTP\/1\.1 404 /);
       }
     });

@@ -15,7 +15,7 @@ const hiddenGate = async (more = {}, site = {}) => {
 };
 
 /** Everything that a visitor can compare, except the address itself, which the fake's missing page shows. */
-function seen(response: ClientResponse, path: string): object {
+function toComparable(response: ClientResponse, path: string): object {
   const { status, headers } = response;
   return {
     status,
@@ -63,7 +63,7 @@ const pages: [path: string, name: string, missing: string][] = [
 /**
  * Hidden only because another program may read the path differently. A decoy that shows another path takes more bytes.
  */
-const doubtfulPages: typeof pages = [
+const ambiguousPages: typeof pages = [
   ['/%s%E9', 'wp-login.php', 'xy-abcde.php'],
   ['/%s%09', 'wp-login.php', 'xy-abcde.php'],
   ['/%s%5C', 'wp-login.php', 'xy-abcde.php'],
@@ -85,11 +85,13 @@ describe('with a custom login address', () => {
   for (const [who, options] of Object.entries(visitors)) {
     it(`${who} gets, for every spelling of every hidden page, the response of a missing path`, async () => {
       const gateway = await hiddenGate({ login_attempts: 0 });
-      for (const [path, name, missing] of [...pages, ...doubtfulPages]) {
+      for (const [path, name, missing] of [...pages, ...ambiguousPages]) {
         const page = path.replace('%s', name);
-        const beside = path.replace('%s', missing);
+        const missingPath = path.replace('%s', missing);
         const atPage = await gateway.send(page, options);
-        expect(seen(atPage, page), page).toEqual(seen(await gateway.send(beside, options), beside));
+        expect(toComparable(atPage, page), page).toEqual(
+          toComparable(await gateway.send(missingPath, options), missingPath),
+        );
         expect(atPage.headers.join('\n') + atPage.body, page).not.toMatch(/my-door|join\/us/);
       }
     });
@@ -107,10 +109,10 @@ describe('with a custom login address', () => {
           return gateway.wordpress.reached.map(({ bytes }) => bytes);
         };
         const [atPage, again] = await reached(path.replace('%s', name));
-        const [beside] = await reached(path.replace('%s', missing));
-        expect(atPage, path).toEqual(beside);
+        const [expected] = await reached(path.replace('%s', missing));
+        expect(atPage, path).toEqual(expected);
         const sum = (lines: readonly number[] = []) => lines.reduce((total, line) => total + line + 2, 0);
-        expect(sum(again), path).toBeLessThanOrEqual(sum(beside));
+        expect(sum(again), path).toBeLessThanOrEqual(sum(expected));
       }
     });
   }
@@ -120,9 +122,9 @@ describe('with a custom login address', () => {
     const options = { headers: { cookie: 'wordpress_logged_in_x=invented' } };
     for (const status of [400, 413, 414, 431]) {
       gateway.wordpress.lostResponse = { status, when: 'always' };
-      const [at, beside] = [await gateway.send('/wp-admin/', options), await gateway.send('/xy-abcde/', options)];
+      const [at, expected] = [await gateway.send('/wp-admin/', options), await gateway.send('/xy-abcde/', options)];
       expect(at.status).toBe(status);
-      expect(seen(at, '/wp-admin/')).toEqual(seen(beside, '/xy-abcde/'));
+      expect(toComparable(at, '/wp-admin/')).toEqual(toComparable(expected, '/xy-abcde/'));
     }
   });
 
@@ -169,8 +171,11 @@ describe('with a custom login address', () => {
     for (let i = 0; i < 3; i++) await gateway.send(`/${SLUG}`, { method: 'POST', body: `log=owner&pwd=wrong${i}` });
     expect((await gateway.send(`/${SLUG}`)).status).toBe(429);
     for (const options of [{}, { method: 'POST', body: 'log=owner&pwd=x' }]) {
-      const [at, beside] = [await gateway.send('/wp-login.php', options), await gateway.send('/xy-abcde.php', options)];
-      expect(seen(at, '/wp-login.php')).toEqual(seen(beside, '/xy-abcde.php'));
+      const [at, expected] = [
+        await gateway.send('/wp-login.php', options),
+        await gateway.send('/xy-abcde.php', options),
+      ];
+      expect(toComparable(at, '/wp-login.php')).toEqual(toComparable(expected, '/xy-abcde.php'));
     }
   });
 
@@ -178,20 +183,24 @@ describe('with a custom login address', () => {
     const gateway = await hiddenGate({ login_access: ['198.51.100.1'] });
     const options = { headers: { cookie: 'wordpress_logged_in_x=1' } };
     const at = await gateway.send('/wp-admin/', options);
-    expect(seen(at, '/wp-admin/')).toEqual(seen(await gateway.send('/xy-abcde/', options), '/xy-abcde/'));
+    expect(toComparable(at, '/wp-admin/')).toEqual(
+      toComparable(await gateway.send('/xy-abcde/', options), '/xy-abcde/'),
+    );
   });
 
   it('an address that may not log in can’t distinguish the slug from any other missing path', async () => {
     const gateway = await hiddenGate({ login_access: ['198.51.100.1'] });
     const password = { method: 'POST', body: `log=owner&pwd=${PASSWORD}` };
-    for (const [slug, beside] of [
+    for (const [slug, missingPath] of [
       ['/my-door', '/xy-abcd'],
       ['/my-door?action=second-factor', '/xy-abcd?action=second-factor'],
       ['/join/us', '/join/xy'],
     ] as const) {
       for (const options of [{}, password, { method: 'HEAD' }, { headers: { cookie: 'wordpress_logged_in_x=1' } }]) {
         const at = await gateway.send(slug, options);
-        expect(seen(at, slug), slug).toEqual(seen(await gateway.send(beside, options), beside));
+        expect(toComparable(at, slug), slug).toEqual(
+          toComparable(await gateway.send(missingPath, options), missingPath),
+        );
         expect(at.status).toBe(404);
       }
     }
@@ -230,7 +239,7 @@ describe('with a custom login address', () => {
     gateway.wordpress.registration = false;
     for (const options of [{}, { method: 'POST', body: 'user_login=x' }, { method: 'HEAD' }]) {
       const at = await gateway.send('/join/us', options);
-      expect(seen(at, '/join/us')).toEqual(seen(await gateway.send('/join/xy', options), '/join/xy'));
+      expect(toComparable(at, '/join/us')).toEqual(toComparable(await gateway.send('/join/xy', options), '/join/xy'));
       expect(at.status).toBe(404);
     }
     // Without the custom page, WordPress itself responds at the address.
@@ -242,12 +251,14 @@ describe('with a custom login address', () => {
     expect((await gateway.send('/join/us?new=x')).body).toBe('sign-up of a network, seen as /join/us?new=x');
     expect(gateway.wordpress.reached.at(-1)?.url).toBe('/wp-signup.php?new=x');
     expect((await gateway.send('/wp-activate.php?key=right')).body).toBe('account activated');
-    for (const [path, beside] of [
+    for (const [path, missingPath] of [
       ['/wp-activate.php', '/xy-abcdefgh.php'],
       ['/wp-activate.php?key=wrong', '/xy-abcdefgh.php?key=wrong'],
       ['/wp-signup.php', '/xy-abcdef.php'],
     ] as const) {
-      expect(seen(await gateway.send(path), path)).toEqual(seen(await gateway.send(beside), beside));
+      expect(toComparable(await gateway.send(path), path)).toEqual(
+        toComparable(await gateway.send(missingPath), missingPath),
+      );
     }
   });
 
@@ -284,8 +295,8 @@ describe('with a custom login address', () => {
     for (const cookie of ['wordpress_logged_in_x=forged', 'wordpress_sec_x=forged']) {
       const response = await gateway.send('/news/wp-admin/', { headers: { cookie } });
       expect(response.header('set-cookie')).toBeUndefined();
-      expect(seen(response, '/news/wp-admin/')).toEqual(
-        seen(await gateway.send('/news/xy-abcde/', { headers: { cookie } }), '/news/xy-abcde/'),
+      expect(toComparable(response, '/news/wp-admin/')).toEqual(
+        toComparable(await gateway.send('/news/xy-abcde/', { headers: { cookie } }), '/news/xy-abcde/'),
       );
     }
   });
@@ -335,13 +346,13 @@ describe('with a custom login address', () => {
   it('actions of wp-login.php that visitors may use do not lead to the login', async () => {
     const gateway = await hiddenGate();
     const body = `action=login&log=owner&pwd=${PASSWORD}`;
-    const beside = await gateway.send('/xy-abcde.php?action=postpass', { method: 'POST', body: 'post_password=x' });
+    const expected = await gateway.send('/xy-abcde.php?action=postpass', { method: 'POST', body: 'post_password=x' });
     gateway.wordpress.reached.length = 0;
     const response = await gateway.send('/wp-login.php?action=postpass', { method: 'POST', body });
     expect(response.status).toBe(404);
     expect(response.body).toContain('nothing at /wp-login.php?action=postpass');
     expect(response.headers.filter((line) => !/^(?:content-length|set-cookie)/.test(line))).toEqual(
-      beside.headers.filter((line) => !/^content-length/.test(line)),
+      expected.headers.filter((line) => !/^content-length/.test(line)),
     );
     const half = await gateway.send('/wp-login.php?action=confirmaction&request_id=1');
     expect(half.status).toBe(404);

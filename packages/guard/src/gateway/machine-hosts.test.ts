@@ -6,7 +6,7 @@ import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js
 import { eventually } from '../../test/support/scratch.js';
 import { type Address, parseAddress } from '../lib/address.js';
 import { toRanges } from '../lib/own-addresses.js';
-import { judgeHost, readHostMeaning } from './machine-hosts.js';
+import { judgeHost, readHostKind } from './machine-hosts.js';
 
 const address = (text: string): Address => parseAddress(text) as Address;
 
@@ -40,16 +40,16 @@ const MACHINE = [
 
 describe('a host that means the machine itself', () => {
   it.each(MACHINE)('is recognized in each spelling: %j', (host) => {
-    expect(readHostMeaning(host)).toBe('machine');
+    expect(readHostKind(host)).toBe('machine');
     // The cached result is the same.
-    expect(readHostMeaning(host)).toBe('machine');
+    expect(readHostKind(host)).toBe('machine');
   });
 
   it.each([
     ...['192.0.2.7', '192.0.2.7:8080', '192.0.2.7.', '3221225991', '0xc0000207', '0300.0.2.7', '[::ffff:192.0.2.7]'],
     ...['192.0.519'],
   ])('is distinguished from an address of any machine: %s', (host) => {
-    expect(readHostMeaning(host)).toMatchObject({ text: '192.0.2.7' });
+    expect(readHostKind(host)).toMatchObject({ text: '192.0.2.7' });
   });
 
   it.each([
@@ -67,12 +67,12 @@ describe('a host that means the machine itself', () => {
       -2,
     ),
   ])('is distinguished from the name of a site: %s', (host) => {
-    expect(readHostMeaning(host)).toBe('site');
+    expect(readHostKind(host)).toBe('site');
   });
 
   it('is recognized in constant time, however long it is', () => {
-    expect(readHostMeaning(`${'1.'.repeat(30_000)}x`)).toBe('site');
-    expect(readHostMeaning(`${'a.'.repeat(30_000)}localhost`)).toBe('machine');
+    expect(readHostKind(`${'1.'.repeat(30_000)}x`)).toBe('site');
+    expect(readHostKind(`${'a.'.repeat(30_000)}localhost`)).toBe('machine');
   });
 });
 
@@ -161,9 +161,9 @@ describe('guard with hosts `*`', () => {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     socket.write(bytes);
-    const pieces: Buffer[] = [];
-    for await (const piece of socket) pieces.push(piece as Buffer);
-    return Buffer.concat(pieces).toString('latin1');
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString('latin1');
   }
 
   /** Sends a request for a visitor whom a trusted proxy names. */

@@ -7,7 +7,7 @@ import { AddressSet, overlap, privateNetworks, type Range } from '../lib/address
 import { setBounded } from '../lib/collections.js';
 
 /** What a host names: the machine itself, an address of any machine, or a site. */
-export type HostMeaning = 'machine' | Address | 'site';
+export type HostKind = 'machine' | Address | 'site';
 
 /** A cheap check for every request: whether a host may be anything but the name of a site. */
 const MAYBE_MACHINE = /^$|^\[|local|loopback|(?:^|\.)\d[\da-fx]*\.*(?::\d*)?$/i;
@@ -23,21 +23,21 @@ const MACHINE_NAME =
 const MACHINE_ADDRESSES = AddressSet.from(['127.0.0.0/8', '0.0.0.0/8', '::/96', '64:ff9b::7f00:0/104']);
 
 /** Clients choose hosts, so the cache is bounded. */
-const KNOWN = new Map<string, HostMeaning>();
-const MOST_KNOWN = 1000;
+const KNOWN = new Map<string, HostKind>();
+const MAX_KNOWN = 1000;
 const LONGEST = 300;
 
 /**
  * @param host as the client sent it, with or without port, in any case; '' when there is none, for which the upstream
  *   web server would get its own address
  */
-export function readHostMeaning(host: string): HostMeaning {
+export function readHostKind(host: string): HostKind {
   if (!MAYBE_MACHINE.test(host)) return 'site';
   const known = KNOWN.get(host);
   if (known !== undefined) return known;
-  const meaning = findMeaning(toHostName(host));
-  if (host.length <= LONGEST) setBounded(KNOWN, host, meaning, MOST_KNOWN);
-  return meaning;
+  const kind = findHostKind(toHostName(host));
+  if (host.length <= LONGEST) setBounded(KNOWN, host, kind, MAX_KNOWN);
+  return kind;
 }
 
 /** Returns the host in lower case, without port and without trailing dots. @param host as the client sent it */
@@ -45,7 +45,7 @@ export function toHostName(host: string): string {
   return host.replace(/:\d*$/, '').replace(/\.+$/, '').toLowerCase();
 }
 
-function findMeaning(name: string): HostMeaning {
+function findHostKind(name: string): HostKind {
   if (name === '' || MACHINE_NAME.test(name)) return 'machine';
   const address = readAddress(name);
   if (address === null) return 'site';
@@ -88,12 +88,12 @@ export function judgeHost(request: UnnamedRequest): 'passes' | 'foreign' | 'unpr
   const own = siteHosts.map(toHostName);
   if (own.includes(name)) return 'passes';
   if (!isForwarded && (client.text === '127.0.0.1' || client.text === '::1')) return 'passes';
-  const meaning = readHostMeaning(host);
-  if (meaning === 'site') return 'unproved';
+  const kind = readHostKind(host);
+  if (kind === 'site') return 'unproved';
   // A subdomain of a machine's name belongs to the site that has that name.
   if (own.some((each) => name.endsWith(`.${each}`))) return 'passes';
-  if (meaning === 'machine') return 'foreign';
-  if (!ownAddresses().some((range) => overlap(range, { from: meaning.words, to: meaning.words }))) return 'unproved';
+  if (kind === 'machine') return 'foreign';
+  if (!ownAddresses().some((range) => overlap(range, { from: kind.words, to: kind.words }))) return 'unproved';
   if (!isForwarded && (isProxy || privateNetworks.has(client))) return 'passes';
-  return siteHosts.some((each) => readHostMeaning(each) === 'site') ? 'foreign' : 'passes';
+  return siteHosts.some((each) => readHostKind(each) === 'site') ? 'foreign' : 'passes';
 }

@@ -20,8 +20,8 @@ export interface OpenClientsReport {
 }
 
 /** Number of connections that are listed: enough to see a pattern in one line of the log. */
-const MOST_NAMED = 5;
-const MOST_CHARACTERS = 200;
+const MAX_LISTED = 5;
+const MAX_CHARACTERS = 200;
 
 /** Every socket that a server has accepted, also those without a request so far. */
 export class OpenClients {
@@ -43,7 +43,7 @@ export class OpenClients {
     const now = this.clock();
     // A destroyed socket may not have emitted `close` yet.
     const open = [...this.#accepted].filter(([socket]) => !socket.destroyed);
-    const oldest = open.slice(0, MOST_NAMED).map(([socket, since]) => {
+    const oldest = open.slice(0, MAX_LISTED).map(([socket, since]) => {
       const connection = toConnection(socket);
       return {
         address: connection?.peer.address.text ?? socket.remoteAddress ?? 'unknown',
@@ -60,5 +60,5 @@ function findRequest(socket: Socket): string | null {
   const { _httpMessage: response } = socket as Socket & { readonly _httpMessage?: ServerResponse | null };
   const request = response?.req;
   if (request?.url === undefined) return null;
-  return `${request.method} ${request.url.replace(/[?#].*/s, '')}`.slice(0, MOST_CHARACTERS);
+  return `${request.method} ${request.url.replace(/[?#].*/s, '')}`.slice(0, MAX_CHARACTERS);
 }

@@ -42,12 +42,12 @@ export function probeWebServer(
   });
   return new Promise((resolve, reject) => {
     let connection: UpstreamConnection | null = null;
-    let isAnswered = false;
+    let hasResponse = false;
     const end = (settle: () => void): void => {
       clearTimeout(timeout);
       pool.cancel(waiter);
       // The rest of the response is not needed. A response that has not begun still occupies WordPress.
-      if (isAnswered) connection?.destroy();
+      if (hasResponse) connection?.destroy();
       else if (connection !== null) pool.abandon(connection);
       settle();
     };
@@ -62,7 +62,7 @@ export function probeWebServer(
             onInformation: () => {},
             onHead(probed) {
               const { headers, signal } = toClientResponseHead(probed);
-              isAnswered = true;
+              hasResponse = true;
               end(() => resolve({ status: probed.status, headers, isSigned: signal !== undefined }));
             },
             onBody: () => {},

@@ -100,21 +100,21 @@ describe('a PROXY header of version 2', () => {
   });
 
   it.each([
-    ['another version', { command: 0x11 }],
+    ['an unknown version', { command: 0x11 }],
     ['an unknown command', { command: 0x22 }],
     ['datagrams', { family: 0x12 }],
     ['an unknown family', { family: 0x41 }],
     ['an unknown protocol', { family: 0x13 }],
     ['too few bytes for its addresses', { addresses: Buffer.alloc(11) }],
     ['too few bytes for its addresses, IPv6', { family: 0x21, addresses: Buffer.alloc(35) }],
-    ['half a TLV', { tlvs: Buffer.from([0x04, 0]) }],
+    ['an incomplete TLV', { tlvs: Buffer.from([0x04, 0]) }],
     ['a TLV that is longer than the header', { tlvs: Buffer.from([0x04, 0, 9, 1, 2]) }],
     ['a TLV that is longer than any header', { tlvs: Buffer.from([0x04, 0xff, 0xff]) }],
-    ['a TLV about TLS without its fields', { tlvs: tlv(0x20, Buffer.from([1])) }],
-    ['a checksum of another length', { tlvs: tlv(0x03, Buffer.alloc(3)) }],
+    ['a TLS TLV without its fields', { tlvs: tlv(0x20, Buffer.from([1])) }],
+    ['a checksum of the wrong length', { tlvs: tlv(0x03, Buffer.alloc(3)) }],
     ['a wrong checksum', { tlvs: tlv(0x03, Buffer.alloc(4)) }],
     ['more than 536 bytes', { tlvs: tlv(0x04, Buffer.alloc(506)) }],
-    ['more bytes than it will ever send', { length: 0xffff }],
+    ['a length that the header never reaches', { length: 0xffff }],
   ])('is malformed with %s', (_what, parts) => {
     expect(parseProxyHeader(binaryHeader(parts))).toBe('malformed');
   });

@@ -24,13 +24,13 @@ const BINARY_HEAD_BYTES = 16;
  * more bytes are read than the longest header has.
  */
 export function parseProxyHeader(bytes: Buffer): ProxyHeader | 'incomplete' | 'malformed' {
-  if (beginsLike(bytes, TEXT_PREFIX)) return parseText(bytes);
-  if (beginsLike(bytes, BINARY_PREFIX)) return parseBinary(bytes);
+  if (matchesPrefix(bytes, TEXT_PREFIX)) return parseText(bytes);
+  if (matchesPrefix(bytes, BINARY_PREFIX)) return parseBinary(bytes);
   return 'malformed';
 }
 
 /** Whether the bytes read so far match a prefix. */
-function beginsLike(bytes: Buffer, prefix: Buffer): boolean {
+function matchesPrefix(bytes: Buffer, prefix: Buffer): boolean {
   const length = Math.min(bytes.length, prefix.length);
   return bytes.compare(prefix, 0, length, 0, length) === 0;
 }

@@ -71,8 +71,8 @@ export class ProxyProtocol {
       socket.destroy();
     };
     const timeout = setTimeout(refuse, timeoutMs, 'timeout');
-    const onData = (piece: Buffer): void => {
-      received = received === null ? piece : Buffer.concat([received, piece]);
+    const onData = (chunk: Buffer): void => {
+      received = received === null ? chunk : Buffer.concat([received, chunk]);
       const header = parseProxyHeader(received);
       if (header === 'incomplete') return;
       if (header === 'malformed') {

@@ -13,7 +13,7 @@ export interface RefusedBytes {
 /** A request whose target contains raw bytes, as it was received. */
 export interface RawRequest {
   /** The bytes from the start of the request line to the end of the chunk. */
-  readonly piece: Buffer;
+  readonly chunk: Buffer;
   /** Offset of the first raw byte. */
   readonly firstRaw: number;
 }
@@ -42,7 +42,7 @@ export function findRawRequest({ code, rawPacket, bytesParsed }: RefusedBytes): 
   // Requests before it, which may be in the same chunk, end with a line or with a body.
   const start = rawPacket.subarray(0, bytesParsed).lastIndexOf(LINE_FEED) + 1;
   if (!START.test(rawPacket.toString('latin1', start, bytesParsed))) return null;
-  return { piece: rawPacket.subarray(start), firstRaw: bytesParsed - start };
+  return { chunk: rawPacket.subarray(start), firstRaw: bytesParsed - start };
 }
 
 /**
@@ -61,7 +61,7 @@ export class RawTargetStream extends Duplex {
   /** @param request the first bytes of the stream; data from the socket follow them */
   constructor(
     readonly raw: Socket,
-    { piece, firstRaw }: RawRequest,
+    { chunk, firstRaw }: RawRequest,
   ) {
     super({ allowHalfOpen: true });
     // Node's parser would reject every further chunk. A listener for `data` takes the socket from the parser, so it is
@@ -75,8 +75,8 @@ export class RawTargetStream extends Duplex {
     raw.on('end', this.#onEnd);
     raw.on('timeout', this.#onTimeout);
     raw.on('close', this.#onClose);
-    this.push(piece.subarray(0, firstRaw));
-    this.#onData(piece.subarray(firstRaw));
+    this.push(chunk.subarray(0, firstRaw));
+    this.#onData(chunk.subarray(firstRaw));
     // The socket has ended in the same turn of the event loop.
     if (raw.readableEnded) this.#onEnd();
   }
@@ -129,18 +129,18 @@ export class RawTargetStream extends Duplex {
     raw.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout).off('close', this.#onClose);
     // Node's parser of this stream has failed.
     for (const event of ['data', 'end']) this.removeAllListeners(event);
-    const pieces: Buffer[] = [];
-    for (let piece = this.read(); piece !== null; piece = this.read()) pieces.push(piece as Buffer);
+    const chunks: Buffer[] = [];
+    for (let chunk = this.read(); chunk !== null; chunk = this.read()) chunks.push(chunk as Buffer);
     this.destroy();
-    return Buffer.concat(pieces);
+    return Buffer.concat(chunks);
   }
 
   override _read(): void {
     if (!this.#isReleased) this.raw.resume();
   }
 
-  override _write(piece: Buffer, _encoding: BufferEncoding, callback: (cause?: Error | null) => void): void {
-    this.raw.write(piece, callback);
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (cause?: Error | null) => void): void {
+    this.raw.write(chunk, callback);
   }
 
   override _writev(writes: { readonly chunk: Buffer }[], callback: (cause?: Error | null) => void): void {
@@ -159,10 +159,10 @@ export class RawTargetStream extends Duplex {
     callback(cause);
   }
 
-  readonly #onData = (piece: Buffer): void => {
-    const end = this.#inTarget ? piece.findIndex((byte) => byte <= SPACE) : 0;
+  readonly #onData = (chunk: Buffer): void => {
+    const end = this.#inTarget ? chunk.findIndex((byte) => byte <= SPACE) : 0;
     if (end !== -1) this.#inTarget = false;
-    const hasRoom = this.push(end === 0 ? piece : encodeRawBytes(piece, end === -1 ? piece.length : end));
+    const hasRoom = this.push(end === 0 ? chunk : encodeRawBytes(chunk, end === -1 ? chunk.length : end));
     if (!hasRoom) this.raw.pause();
   };
 
@@ -172,8 +172,8 @@ export class RawTargetStream extends Duplex {
 }
 
 /** @param end number of bytes of the chunk that belong to the target */
-function encodeRawBytes(piece: Buffer, end: number): Buffer {
-  const target = piece.toString('latin1', 0, end);
+function encodeRawBytes(chunk: Buffer, end: number): Buffer {
+  const target = chunk.toString('latin1', 0, end);
   const encoded = target.replace(/[\x80-\xff]/g, (raw) => `%${raw.charCodeAt(0).toString(16).toUpperCase()}`);
-  return Buffer.concat([Buffer.from(encoded, 'latin1'), piece.subarray(end)]);
+  return Buffer.concat([Buffer.from(encoded, 'latin1'), chunk.subarray(end)]);
 }

@@ -95,8 +95,8 @@ export function createResponder(
       if (isRecorded) {
         const { site } = decision;
         if (site === null || 'quarantined' in site) return;
-        const late = { address, target: request.url as string, failedLogins: 1 };
-        gateway.visits.addFailedLogins?.(site.config.id, late);
+        const failure = { address, target: request.url as string, failedLogins: 1 };
+        gateway.visits.addFailedLogins?.(site.config.id, failure);
       } else if (failed === undefined) failed = [login];
       else failed.push(login);
     },

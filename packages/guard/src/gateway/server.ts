@@ -192,7 +192,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     } else if (connection.isBusy) {
       // The parser has failed, and a response under way belongs to it. The client may send the request again.
       connection.becomeLast();
-      connection.ignore(request.piece.length);
+      connection.ignore(request.chunk.length);
     } else {
       const stream = connections.readAgain(connection, request);
       for (const read of readers) read.call(server, stream);
@@ -283,7 +283,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
       router.close();
       proxies.destroy();
       connections.drain();
-      const late = setTimeout(() => {
+      const timer = setTimeout(() => {
         const { shutdownSeconds: seconds } = limits;
         logger.warn(
           { event: 'shutdown-cut-requests', seconds, clients: reportOpen(), waitingForWordPress: router.waiting },
@@ -293,7 +293,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
         router.destroy();
       }, limits.shutdownSeconds * 1000);
       await closed;
-      clearTimeout(late);
+      clearTimeout(timer);
       router.destroy();
     },
   };

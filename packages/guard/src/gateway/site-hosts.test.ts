@@ -19,30 +19,33 @@ const to = (origin: string): HostResponse => {
   return { kind: 'redirect', to: { scheme: protocol === 'https:' ? 'https' : 'http', host } };
 };
 
-/** Hosts of a site, https://example.com, on a web server whose responses are in `answers`, by origin. */
-function createHosts(answers: Readonly<Record<string, HostResponse>>, more: { readonly hold?: Promise<void> } = {}) {
+/** Hosts of a site, https://example.com, on a web server whose responses are in `responses`, by origin. */
+function createHosts(responses: Readonly<Record<string, HostResponse>>, more: { readonly hold?: Promise<void> } = {}) {
   const site = { id: 'site', hosts: ['*'], upstream: 'http://127.0.0.1:8081' } as unknown as SiteConfig;
   const facts = { homeUrl: 'https://example.com' } as SiteFacts;
   const probed: string[] = [];
-  const state = { now: 1_000_000, answers: { 'https://example.com': { kind: 'signed' } as HostResponse, ...answers } };
+  const state = {
+    now: 1_000_000,
+    responses: { 'https://example.com': { kind: 'signed' } as HostResponse, ...responses },
+  };
   let atOnce = 0;
-  let most = 0;
+  let maxRunning = 0;
   const hosts = createSiteHosts({
     clock: () => state.now,
     logger: recentLogger(),
     async probe(_site: SiteConfig, _facts: unknown, { scheme, host }: SiteOrigin) {
       probed.push(`${scheme}://${host}`);
-      most = Math.max(most, ++atOnce);
+      maxRunning = Math.max(maxRunning, ++atOnce);
       await more.hold;
       atOnce--;
-      return (state.answers as Record<string, HostResponse>)[`${scheme}://${host}`] ?? OTHER;
+      return (state.responses as Record<string, HostResponse>)[`${scheme}://${host}`] ?? OTHER;
     },
   });
   return {
     state,
     probed,
     find: (name: string) => hosts.find(site, name),
-    most: () => most,
+    maxRunning: () => maxRunning,
     check: (origin: string, client = '203.0.113.5'): Promise<HostStatus> => {
       const { protocol, host, hostname } = new URL(origin);
       const scheme = protocol === 'https:' ? 'https' : 'http';
@@ -73,7 +76,7 @@ describe('a host that is not known to belong to the site', () => {
     // The site itself need not be probed for each host.
     expect(await hosts.check('https://other.example')).toBe('foreign');
     expect(hosts.probed).toHaveLength(3);
-    hosts.state.answers['https://status.example' as never] = { kind: 'signed' } as never;
+    hosts.state.responses['https://status.example' as never] = { kind: 'signed' } as never;
     hosts.state.now += 61_000;
     expect(await hosts.check('https://status.example')).toBe('proved');
   });
@@ -84,7 +87,7 @@ describe('a host that is not known to belong to the site', () => {
     expect(hosts.find('mapped.example')).toBe('open');
     hosts.state.now += 6000;
     expect(hosts.find('mapped.example')).toBeNull();
-    hosts.state.answers['https://example.com'] = { kind: 'signed' };
+    hosts.state.responses['https://example.com'] = { kind: 'signed' };
     expect(await hosts.check('https://mapped.example')).toBe('foreign');
   });
 
@@ -93,9 +96,9 @@ describe('a host that is not known to belong to the site', () => {
     expect(await hosts.check('https://status.example')).toBe('busy');
     expect(await hosts.check('https://mapped.example')).toBe('busy');
     hosts.state.now += 3000;
-    hosts.state.answers['https://example.com'] = { kind: 'signed' };
+    hosts.state.responses['https://example.com'] = { kind: 'signed' };
     expect(await hosts.check('https://mapped.example')).toBe('busy');
-    hosts.state.answers['https://mapped.example' as never] = { kind: 'signed' } as never;
+    hosts.state.responses['https://mapped.example' as never] = { kind: 'signed' } as never;
     expect(await hosts.check('https://mapped.example')).toBe('proved');
     expect(await hosts.check('https://status.example')).toBe('foreign');
   });
@@ -103,7 +106,7 @@ describe('a host that is not known to belong to the site', () => {
   it.each([
     ['to the site', { 'https://old.example': to('https://example.com') }],
     [
-      'to https',
+      'to HTTPS',
       { 'http://old.example': to('https://old.example'), 'https://old.example': { kind: 'signed' } as const },
     ],
     [
@@ -111,26 +114,29 @@ describe('a host that is not known to belong to the site', () => {
       { 'https://old.example': to('https://www.old.example'), 'https://www.old.example': SIGNED },
     ],
     ['to its name without www', { 'http://www.old.example': to('https://old.example'), 'https://old.example': SIGNED }],
-    ['in steps', { 'http://old.example': to('https://old.example'), 'https://old.example': to('https://example.com') }],
-  ])('is proved when it redirects %s', async (_what, answers: Readonly<Record<string, HostResponse>>) => {
-    const hosts = createHosts(answers);
-    expect(await hosts.check(Object.keys(answers)[0] as string)).toBe('proved');
+    [
+      'in several steps',
+      { 'http://old.example': to('https://old.example'), 'https://old.example': to('https://example.com') },
+    ],
+  ])('is proved when it redirects %s', async (_what, responses: Readonly<Record<string, HostResponse>>) => {
+    const hosts = createHosts(responses);
+    expect(await hosts.check(Object.keys(responses)[0] as string)).toBe('proved');
   });
 
   it.each([
     ['elsewhere', { 'https://old.example': to('https://elsewhere.example') }],
     [
-      'to what would be the site’s',
+      'to a host that would belong to the site',
       { 'https://old.example': to('https://login.internal'), 'https://login.internal': SIGNED },
     ],
     [
-      'in a circle',
+      'in a loop',
       { 'https://old.example': to('https://new.example'), 'https://new.example': to('https://old.example') },
     ],
   ])(
     'is foreign when it redirects %s, and redirects are followed only a few times',
-    async (_what, answers: Readonly<Record<string, HostResponse>>) => {
-      const hosts = createHosts(answers);
+    async (_what, responses: Readonly<Record<string, HostResponse>>) => {
+      const hosts = createHosts(responses);
       expect(await hosts.check('https://old.example')).toBe('foreign');
       expect(hosts.probed.length).toBeLessThan(8);
     },
@@ -147,10 +153,10 @@ describe('a host that is not known to belong to the site', () => {
 describe('a client that invents hosts', () => {
   it('causes few starts of WordPress, and does not stop the hosts of others from being proved', async () => {
     const hosts = createHosts({ 'https://mapped.example': { kind: 'signed' } });
-    const standings: HostStatus[] = [];
-    for (let i = 0; i < 200; i++) standings.push(await hosts.check(`https://invented-${i}.example`));
-    expect(standings.filter((standing) => standing === 'foreign')).toHaveLength(10);
-    expect(standings.slice(10)).toEqual(Array(190).fill('busy'));
+    const statuses: HostStatus[] = [];
+    for (let i = 0; i < 200; i++) statuses.push(await hosts.check(`https://invented-${i}.example`));
+    expect(statuses.filter((status) => status === 'foreign')).toHaveLength(10);
+    expect(statuses.slice(10)).toEqual(Array(190).fill('busy'));
     expect(hosts.probed.length).toBeLessThan(15);
     expect(await hosts.check('https://mapped.example', '198.51.100.9')).toBe('proved');
     hosts.state.now += 61_000;
@@ -173,9 +179,9 @@ describe('a client that invents hosts', () => {
     const mapped = hosts.check('https://mapped.example', '198.51.100.9');
     release();
     expect(await mapped).toBe('proved');
-    const standings = await Promise.all(invented);
-    expect(hosts.most()).toBeLessThanOrEqual(3);
-    expect(standings.filter((standing) => standing === 'busy').length).toBeGreaterThanOrEqual(18);
+    const statuses = await Promise.all(invented);
+    expect(hosts.maxRunning()).toBeLessThanOrEqual(3);
+    expect(statuses.filter((status) => status === 'busy').length).toBeGreaterThanOrEqual(18);
   });
 
   it('does not fill the memory', async () => {
@@ -199,9 +205,9 @@ describe('guard with hosts `*` in front of a web server with several names', () 
       const { method = 'GET', client = '203.0.113.5' } = options;
       const headers = { host, 'x-forwarded-for': client, 'x-forwarded-proto': 'https', ...options.headers };
       const outgoing = request({ host: hostname, port, method, headers, agent: false }, async (response) => {
-        const pieces: Buffer[] = [];
-        for await (const piece of response) pieces.push(piece as Buffer);
-        resolve({ status: response.statusCode, body: Buffer.concat(pieces).toString() });
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk as Buffer);
+        resolve({ status: response.statusCode, body: Buffer.concat(chunks).toString() });
       });
       outgoing.on('error', reject).end(method === 'POST' ? 'body' : undefined);
     });

@@ -53,8 +53,8 @@ const OPEN_MS = 5000;
 /** How long the state of the site itself is valid, milliseconds. */
 const HOME_MS = { runs: 30_000, missing: OPEN_MS, silent: 2000 };
 /** Clients choose hosts, so the caches are bounded. A network may have thousands. */
-const MOST_PROVED = 10_000;
-const MOST_OTHERS = 1000;
+const MAX_PROVED = 10_000;
+const MAX_OTHERS = 1000;
 /** Simultaneous probes of one site, in total and for one client. */
 const AT_ONCE = 3;
 const AT_ONCE_OF_CLIENT = 2;
@@ -65,14 +65,14 @@ const WAIT_MS = 10_000;
 /** Foreign hosts that are probed in a minute: for one client, and in total. Hosts of the site do not count. */
 const FOREIGN_OF_CLIENT = 10;
 const FOREIGN_OF_ALL = 60;
-const MOST_CLIENTS = 1000;
+const MAX_CLIENTS = 1000;
 /** Log lines about foreign hosts in an hour. */
 const LINES = 20;
 /** Maximum number of redirects that are followed. */
-const MOST_HOPS = 3;
+const MAX_REDIRECTS = 3;
 
 interface Known {
-  readonly standing: 'proved' | 'foreign' | 'open';
+  readonly status: 'proved' | 'foreign' | 'open';
   readonly time: number;
 }
 
@@ -96,7 +96,7 @@ class WindowCounts {
     if (count > 0) (this.#counts.get(key) as { count: number }).count++;
     else {
       this.#counts.delete(key);
-      setBounded(this.#counts, key, { since: now, count: 1 }, MOST_CLIENTS);
+      setBounded(this.#counts, key, { since: now, count: 1 }, MAX_CLIENTS);
     }
   }
 }
@@ -111,10 +111,10 @@ function isSameDomain(one: string, other: string): boolean {
 class HostsOfSite {
   readonly #proved = new Map<string, Known>();
   readonly #others = new Map<string, Known>();
-  readonly #asking = new Map<string, Promise<HostStatus>>();
+  readonly #running = new Map<string, Promise<HostStatus>>();
   readonly #foreign = new WindowCounts(60_000);
   readonly #lines = new WindowCounts(3600_000);
-  readonly #turns = new Limiter<Waiter>({
+  readonly #permits = new Limiter<Waiter>({
     permits: AT_ONCE,
     waiting: WAITING,
     waitingPerKey: WAITING_OF_CLIENT,
@@ -130,45 +130,45 @@ class HostsOfSite {
     private readonly logger: Logger,
   ) {}
 
-  find(name: string): Known['standing'] | null {
+  find(name: string): Known['status'] | null {
     const known = this.#proved.get(name) ?? this.#others.get(name);
     if (known === undefined) return null;
-    const lasts = { proved: PROVED_MS, foreign: FOREIGN_MS, open: OPEN_MS }[known.standing];
+    const lasts = { proved: PROVED_MS, foreign: FOREIGN_MS, open: OPEN_MS }[known.status];
     // The clock may have been set back.
-    return Math.abs(this.clock() - known.time) < lasts ? known.standing : null;
+    return Math.abs(this.clock() - known.time) < lasts ? known.status : null;
   }
 
   check(question: HostQuestion): Promise<HostStatus> {
     const { name } = question;
     const known = this.find(name);
     if (known !== null) return Promise.resolve(known);
-    const running = this.#asking.get(name);
+    const running = this.#running.get(name);
     if (running !== undefined) return running;
     const client = toClientKey(question.client);
     const now = this.clock();
     if (this.#foreign.get(client, now) >= FOREIGN_OF_CLIENT || this.#foreign.get('', now) >= FOREIGN_OF_ALL) {
       return Promise.resolve('busy');
     }
-    const check = this.#ask(question, client).finally(() => this.#asking.delete(name));
-    this.#asking.set(name, check);
+    const check = this.#probeHost(question, client).finally(() => this.#running.delete(name));
+    this.#running.set(name, check);
     return check;
   }
 
-  async #ask(question: HostQuestion, client: string): Promise<HostStatus> {
-    if (!(await this.#waitForTurn(client))) return 'busy';
+  async #probeHost(question: HostQuestion, client: string): Promise<HostStatus> {
+    if (!(await this.#acquire(client))) return 'busy';
     const { name, site } = question;
     try {
       const found = await this.#follow(question);
-      const home = found.kind === 'site' ? 'runs' : await this.#askHome(question);
+      const home = found.kind === 'site' ? 'runs' : await this.#probeHome(question);
       if (home === 'silent') return 'busy';
       if (found.kind === 'silent' && home === 'runs') {
         // A host without a response counts toward the limit of foreign hosts.
         this.#foreign.add(client, this.clock());
         return 'busy';
       }
-      const standing = found.kind === 'site' ? 'proved' : home === 'missing' ? 'open' : 'foreign';
-      this.#keep(name, standing);
-      if (standing === 'foreign') {
+      const status = found.kind === 'site' ? 'proved' : home === 'missing' ? 'open' : 'foreign';
+      this.#store(name, status);
+      if (status === 'foreign') {
         const now = this.clock();
         this.#foreign.add(client, now);
         this.#foreign.add('', now);
@@ -179,36 +179,36 @@ class HostsOfSite {
           this.logger.info(fields, 'A host that the site does not answer to is not passed on.');
         }
       }
-      return standing;
+      return status;
     } finally {
-      this.#turns.release(client);
-      this.#turns.serveAll(AT_ONCE_OF_CLIENT);
+      this.#permits.release(client);
+      this.#permits.serveAll(AT_ONCE_OF_CLIENT);
     }
   }
 
   /** @returns false when other clients used all permits, or the wait took too long */
-  #waitForTurn(client: string): Promise<boolean> {
-    if (this.#turns.tryAcquire(client, AT_ONCE_OF_CLIENT)) return Promise.resolve(true);
+  #acquire(client: string): Promise<boolean> {
+    if (this.#permits.tryAcquire(client, AT_ONCE_OF_CLIENT)) return Promise.resolve(true);
     return new Promise((resolve) => {
       const end = (isGranted: boolean): void => {
-        clearTimeout(late);
+        clearTimeout(timer);
         resolve(isGranted);
       };
       const waiter: Waiter = { start: () => end(true), refuse: () => end(false) };
-      const late = setTimeout(() => this.#turns.cancel(client, waiter) && end(false), WAIT_MS);
-      if (!this.#turns.enqueue(client, waiter)) end(false);
+      const timer = setTimeout(() => this.#permits.cancel(client, waiter) && end(false), WAIT_MS);
+      if (!this.#permits.enqueue(client, waiter)) end(false);
     });
   }
 
-  #keep(name: string, standing: Known['standing']): void {
+  #store(name: string, status: Known['status']): void {
     this.#proved.delete(name);
     this.#others.delete(name);
-    const [known, most] = standing === 'proved' ? [this.#proved, MOST_PROVED] : [this.#others, MOST_OTHERS];
-    setBounded(known, name, { standing, time: this.clock() }, most);
+    const [known, max] = status === 'proved' ? [this.#proved, MAX_PROVED] : [this.#others, MAX_OTHERS];
+    setBounded(known, name, { status, time: this.clock() }, max);
   }
 
   /** Whether the connector runs in the site itself, at the address that WordPress reports. */
-  async #askHome(question: HostQuestion): Promise<keyof typeof HOME_MS> {
+  async #probeHome(question: HostQuestion): Promise<keyof typeof HOME_MS> {
     const { state, time } = this.#home ?? { state: 'silent', time: Number.NEGATIVE_INFINITY };
     if (Math.abs(this.clock() - time) < HOME_MS[state]) return state;
     const origin = toSiteOrigin(question.site, question.facts);
@@ -229,12 +229,12 @@ class HostsOfSite {
   ): Promise<{ readonly kind: 'site' | 'other' | 'silent'; readonly cause: string }> {
     let { origin } = question;
     for (let hop = 0; ; hop++) {
-      const answer = await this.probe(question.site, question.facts, origin);
-      if (answer.kind === 'signed') return { kind: 'site', cause: '' };
-      if (answer.kind !== 'redirect') return answer;
-      const { to } = answer;
+      const response = await this.probe(question.site, question.facts, origin);
+      if (response.kind === 'signed') return { kind: 'site', cause: '' };
+      if (response.kind !== 'redirect') return response;
+      const { to } = response;
       if (question.isNamed(to.host)) return { kind: 'site', cause: '' };
-      if (hop >= MOST_HOPS || isSameOrigin(to, origin) || !isSameDomain(to.host, origin.host)) {
+      if (hop >= MAX_REDIRECTS || isSameOrigin(to, origin) || !isSameDomain(to.host, origin.host)) {
         return { kind: 'other', cause: `a redirect to ${plainText(`${to.scheme}://${to.host}`, 200)}` };
       }
       origin = to;

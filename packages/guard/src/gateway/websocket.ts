@@ -133,9 +133,9 @@ class Handshake implements UpstreamHandler {
     this.allowed.site.pool.acquire(this.#waiting);
   }
 
-  readonly #keepEarly = (piece: Buffer): void => {
-    this.#early.push(piece);
-    this.#earlyBytes += piece.length;
+  readonly #keepEarly = (chunk: Buffer): void => {
+    this.#early.push(chunk);
+    this.#earlyBytes += chunk.length;
     // Pausing would hide that the client has closed the connection. A client has to wait for the response (RFC 6455
     // section 4.1).
     if (this.#earlyBytes > EARLY_BYTES) this.#client.destroy();
@@ -197,13 +197,13 @@ class Handshake implements UpstreamHandler {
     this.#client.write(toClosingHead(head.status, head.reason, headers, gateway.clock(), this.#isChunked), 'latin1');
   }
 
-  onBody(piece: Buffer): void {
-    if (piece.length === 0) return;
+  onBody(chunk: Buffer): void {
+    if (chunk.length === 0) return;
     const client = this.#client;
     const upstream = this.#upstream?.socket;
     client.cork();
-    if (this.#isChunked) client.write(`${piece.length.toString(16)}\r\n`, 'latin1');
-    let more = client.write(piece);
+    if (this.#isChunked) client.write(`${chunk.length.toString(16)}\r\n`, 'latin1');
+    let more = client.write(chunk);
     if (this.#isChunked) more = client.write('\r\n', 'latin1');
     client.uncork();
     if (more) return;
@@ -272,7 +272,7 @@ class Handshake implements UpstreamHandler {
     socket.setTimeout(0);
     socket.removeAllListeners('data');
     if (rest.length > 0) client.write(rest);
-    for (const piece of this.#early.splice(0)) socket.write(piece);
+    for (const chunk of this.#early.splice(0)) socket.write(chunk);
     socket.on('close', () => this.connection.end());
     client.on('end', () => {
       const timeout = setTimeout(() => client.destroy(), HALF_OPEN_MS);

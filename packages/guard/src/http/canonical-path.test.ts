@@ -122,31 +122,31 @@ describe('the canonical path', () => {
     ['a broken percent sign', '/x%', 'bad-percent-encoding'],
     ['a broken percent sign', '/x%2', 'bad-percent-encoding'],
     ['a broken percent sign', '/x%zz', 'bad-percent-encoding'],
-    ['Microsoft letters', '/%u0078mlrpc.php', 'bad-percent-encoding'],
-    ['a way above the root, encoded twice', '/%252e%252e/x', 'double-encoding'],
-    ['a way above the root, encoded thrice', '/%25252e%25252e%25252fx', 'double-encoding'],
-    ['a long path of doubtful names', `/${'%5c%2509;%3f/'.repeat(600)}`, 'double-encoding'],
-    ['more encodings than anybody reads', `/%${'25'.repeat(40)}41`, 'double-encoding'],
+    ['characters in Microsoft’s own encoding', '/%u0078mlrpc.php', 'bad-percent-encoding'],
+    ['a path above the root, encoded twice', '/%252e%252e/x', 'double-encoding'],
+    ['a path above the root, encoded three times', '/%25252e%25252e%25252fx', 'double-encoding'],
+    ['a long path of ambiguous names', `/${'%5c%2509;%3f/'.repeat(600)}`, 'double-encoding'],
+    ['more levels of encoding than any program decodes', `/%${'25'.repeat(40)}41`, 'double-encoding'],
     ['an overlong slash', '/..%c0%afx', 'bad-utf8'],
     ['an overlong dot', '/%c0%ae%c0%ae/x', 'bad-utf8'],
     ['an overlong dot in three bytes', '/%e0%80%ae%e0%80%ae/x', 'bad-utf8'],
-    ['a script whose name holds a byte that is no UTF-8', '/wp-content/uploads/%E9.php', 'bad-utf8'],
-    ['a script whose name holds a control character', '/wp-content/uploads/a%01b.php', 'control-character'],
-    ['a way above the root by a backslash', '/..%5cwp-config.php', 'backslash'],
+    ['a script whose name contains a byte that is not UTF-8', '/wp-content/uploads/%E9.php', 'bad-utf8'],
+    ['a script whose name contains a control character', '/wp-content/uploads/a%01b.php', 'control-character'],
+    ['a path above the root by a backslash', '/..%5cwp-config.php', 'backslash'],
     ['a path above the root', '/../x', 'above-root'],
     ['a path above the root', '/a/%2e%2e/../x', 'above-root'],
     ['dots and a parameter', '/a/..;/b', 'not-a-path'],
     ['dots and a space', '/a/..%20/b', 'not-a-path'],
     ['a dot and a space', '/.%20/b', 'not-a-path'],
-    ['an encoded parameter behind dots', '/a/..%3bx/b', 'not-a-path'],
+    ['an encoded parameter after dots', '/a/..%3bx/b', 'not-a-path'],
     ['a fragment', '/a#b', 'fragment'],
-    ['a fragment behind the query', '/a?b#c', 'fragment'],
-    ['no slash', 'a', 'not-a-path'],
+    ['a fragment after the query', '/a?b#c', 'fragment'],
+    ['no leading slash', 'a', 'not-a-path'],
     ['nothing', '', 'not-a-path'],
-    ['a script behind a parameter', '/wp-content/uploads/x.jpg;.php', 'two-names'],
-    ['a script behind a question mark', '/wp-content/uploads/x.jpg%3f.php', 'two-names'],
+    ['a script after a parameter', '/wp-content/uploads/x.jpg;.php', 'two-names'],
+    ['a script after a question mark', '/wp-content/uploads/x.jpg%3f.php', 'two-names'],
     ['a script rewritten at a question mark', '/site/xmlrpc.php%3fx.php', 'two-names'],
-    ['a script behind a stream', '/wp-content/uploads/x.jpg::$a.php', 'two-names'],
+    ['a script with an alternate data stream', '/wp-content/uploads/x.jpg::$a.php', 'two-names'],
   ])('refuses %s: %s', (_what, target, reason) => {
     expect(toCanonicalPath(target)).toEqual({ ok: false, reason });
   });
@@ -164,7 +164,7 @@ describe('the canonical path', () => {
     ['a Latin-1 letter', '/caf%E9.jpg', 'bad-utf8', ['/caf.jpg', '/caf\u00e9.jpg']],
     ['a raw Latin-1 letter', '/caf\xe9.jpg', 'bad-utf8', ['/caf.jpg', '/caf\u00e9.jpg']],
     ['a surrogate', '/%ed%a0%80x', 'bad-utf8', ['/x']],
-    ['half a letter', '/x%c3/', 'bad-utf8', ['/x/']],
+    ['an incomplete UTF-8 sequence', '/x%c3/', 'bad-utf8', ['/x/']],
     ['an overlong slash', '/x%c0%afy', 'bad-utf8', ['/xy', '/x/y']],
     ['an overlong dot in three bytes', '/%e0%80%aegit', 'bad-utf8', ['/git', '/.git']],
     ['an overlong dot in four bytes', '/%f0%80%80%aegit', 'bad-utf8', ['/git', '/.git']],
@@ -174,27 +174,27 @@ describe('the canonical path', () => {
     ['a percent sign and a number', '/50%25de/', 'double-encoding', ['/50/', '/50\u00fe/']],
     ['an address, encoded twice', '/go/https%253A%252F%252Fexample.com', 'double-encoding', ['/go/https:/example.com']],
     ['triple encoding', '/%25252e', 'double-encoding', ['/%2e', '/']],
-    ['letters as Microsoft encodes them', '/%25u0078y', 'double-encoding', ['/xy']],
+    ['characters in Microsoft’s own encoding', '/%25u0078y', 'double-encoding', ['/xy']],
     ['a backslash', '/search/c:%5Cusers/', 'backslash', ['/search/c:/users/']],
     ['a raw backslash', '/a\\b', 'backslash', ['/a/b']],
     ['a backslash, encoded twice', '/a%255cb', 'double-encoding', ['/a\\b', '/a/b']],
     ['a semicolon', '/a%3Bb.jpg', 'two-names', ['/a;b.jpg']],
     ['a question mark', '/a%3Fb.jpg', 'two-names', ['/a?b.jpg']],
-    ['a question mark in front of a folder', '/a%3Fb/c.jpg', 'two-names', ['/a', '/a?b/c.jpg']],
+    ['a question mark before a folder', '/a%3Fb/c.jpg', 'two-names', ['/a', '/a?b/c.jpg']],
     ['a stream', '/a:$b', 'two-names', ['/a:$b']],
     ['three dots', '/a/.../b', 'not-a-path', ['/a/b']],
-    ['a lone space', '/a/%20/b', 'not-a-path', ['/a/b']],
+    ['a single space', '/a/%20/b', 'not-a-path', ['/a/b']],
   ])('of a target with %s has other interpretations: %s', (_what, target, reason, interpretations) => {
     const canonical = toCanonicalPath(target);
-    const doubt = canonical.ok ? canonical.doubt : null;
-    expect(doubt?.reason).toBe(reason);
-    expect(doubt?.interpretations.map(({ path }) => path)).toEqual(expect.arrayContaining(interpretations));
+    const ambiguity = canonical.ok ? canonical.ambiguity : null;
+    expect(ambiguity?.reason).toBe(reason);
+    expect(ambiguity?.interpretations.map(({ path }) => path)).toEqual(expect.arrayContaining(interpretations));
   });
 
   it.each(['/', '/hello-world/', '/%C3%9Cber/', '/50%25-off/', '/search/100%25/', '/a..b/c.', '/~x/@y', '/a:b'])(
     'of %s has no other interpretation',
     (target) => {
-      expect(toCanonicalPath(target)).toMatchObject({ ok: true, doubt: null });
+      expect(toCanonicalPath(target)).toMatchObject({ ok: true, ambiguity: null });
     },
   );
 
@@ -204,7 +204,7 @@ describe('the canonical path', () => {
     fc.assert(
       fc.property(target, (text) => {
         const canonical = toCanonicalPath(text);
-        expect(canonical.ok ? (canonical.doubt?.interpretations.length ?? 0) : 0).toBeLessThan(80);
+        expect(canonical.ok ? (canonical.ambiguity?.interpretations.length ?? 0) : 0).toBeLessThan(80);
       }),
       { numRuns: 3000 },
     );

@@ -1,9 +1,9 @@
 import { listInterpretations } from './path-interpretations.js';
 import {
   type CanonicalPath,
+  containsScriptEnding,
   decodeUtf8,
   FOREIGN,
-  holdsScriptEnding,
   isScriptName,
   NAME_END,
   percentDecode,
@@ -27,11 +27,11 @@ export type { CanonicalPath } from './path-segments.js';
 export { foldCase } from './path-segments.js';
 
 export type CanonicalResult =
-  | { readonly ok: true; readonly path: CanonicalPath; readonly query: string; readonly doubt: Doubt | null }
+  | { readonly ok: true; readonly path: CanonicalPath; readonly query: string; readonly ambiguity: Ambiguity | null }
   | { readonly ok: false; readonly reason: AmbiguousTarget };
 
 /** A path that some program may read differently. */
-export interface Doubt {
+export interface Ambiguity {
   readonly reason: AmbiguousTarget;
   /** Interpretations of other programs, without the canonical path itself. */
   readonly interpretations: readonly CanonicalPath[];
@@ -62,10 +62,10 @@ export function toCanonicalPath(target: string): CanonicalResult {
   const mark = target.indexOf('?');
   const raw = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark + 1);
-  if (PLAIN.test(raw) && raw !== '') return { ok: true, path: split(raw), query, doubt: null };
+  if (PLAIN.test(raw) && raw !== '') return { ok: true, path: split(raw), query, ambiguity: null };
   const result = canonicalise(raw);
   if (typeof result === 'string') return { ok: false, reason: result };
-  return { ok: true, path: result.path, query, doubt: result.doubt };
+  return { ok: true, path: result.path, query, ambiguity: result.ambiguity };
 }
 
 function split(path: string): CanonicalPath {
@@ -75,7 +75,9 @@ function split(path: string): CanonicalPath {
   return { path, segments };
 }
 
-function canonicalise(raw: string): { readonly path: CanonicalPath; readonly doubt: Doubt | null } | AmbiguousTarget {
+function canonicalise(
+  raw: string,
+): { readonly path: CanonicalPath; readonly ambiguity: Ambiguity | null } | AmbiguousTarget {
   if (!raw.startsWith('/')) return 'not-a-path';
   if (/%(?![0-9a-f]{2})/i.test(raw)) return 'bad-percent-encoding';
   const text = decodeOnce(raw);
@@ -86,11 +88,11 @@ function canonicalise(raw: string): { readonly path: CanonicalPath; readonly dou
   if (typeof resolved === 'string') return resolved;
   const { path, segments, hasUnnamed } = resolved;
   const main = { path, segments };
-  const reason = DOUBTFUL.test(text) ? findReason(text) : hasUnnamed ? 'not-a-path' : null;
-  if (reason === null) return { path: main, doubt: null };
+  const reason = AMBIGUOUS.test(text) ? findReason(text) : hasUnnamed ? 'not-a-path' : null;
+  if (reason === null) return { path: main, ambiguity: null };
   if (isScriptForSome(text, segments)) return reason;
   const interpretations = listInterpretations(text, main);
-  return interpretations === null ? reason : { path: main, doubt: { reason, interpretations: interpretations } };
+  return interpretations === null ? reason : { path: main, ambiguity: { reason, interpretations: interpretations } };
 }
 
 const UNREADABLE = ['\0', '\r', '\n'];
@@ -102,7 +104,7 @@ function decodeOnce(raw: string): string {
 }
 
 /** Any part of a decoded path that some program may interpret differently. */
-const DOUBTFUL = /[\\;?\p{Cc}\uf780-\uf7ff]|%(?:[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})|:\$/u;
+const AMBIGUOUS = /[\\;?\p{Cc}\uf780-\uf7ff]|%(?:[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})|:\$/u;
 
 function findReason(text: string): AmbiguousTarget {
   if (text.search(FOREIGN) !== -1) return 'bad-utf8';
@@ -120,7 +122,7 @@ function isScriptForSome(text: string, segments: readonly string[]): boolean {
   if (segments.some((name) => isScriptName(name) && /[\p{Cc}\uf780-\uf7ff]/u.test(name))) return true;
   return text.split('/').some((part) => {
     const mark = part.search(NAME_END);
-    return mark !== -1 && holdsScriptEnding(part.slice(mark).toLowerCase());
+    return mark !== -1 && containsScriptEnding(part.slice(mark).toLowerCase());
   });
 }
 

@@ -32,12 +32,12 @@ export function toDecoyTarget(target: string, hidden: ReadonlySet<string>, key: 
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark);
   let reversible = true;
-  const names = splitSegments(path).map((piece) => hiddenName(piece, hidden));
+  const names = splitSegments(path).map((segment) => hiddenName(segment, hidden));
   if (names.every((name) => name === null)) return null;
-  const disguised = splitSegments(path).map((piece, i) => {
+  const disguised = splitSegments(path).map((segment, i) => {
     const name = names[i] as string | null;
     if (name !== null && !REVERSIBLE.has(name)) reversible = false;
-    return name !== null || isBeyondAscii(piece) ? shiftLetters(piece, key) : piece;
+    return name !== null || isBeyondAscii(segment) ? shiftLetters(segment, key) : segment;
   });
   const decoy = disguised.join('');
   const result = toCanonicalPath(decoy);
@@ -81,8 +81,8 @@ function splitSegments(path: string): string[] {
   return path.match(/%2f|\/|(?:(?!%2f)[^/])+/gi) ?? [];
 }
 
-function hiddenName(piece: string, hidden: ReadonlySet<string>): string | null {
-  const canonical = /^(?:\/|%2f)$/i.test(piece) ? null : toCanonicalPath(`/${piece}`);
+function hiddenName(segment: string, hidden: ReadonlySet<string>): string | null {
+  const canonical = /^(?:\/|%2f)$/i.test(segment) ? null : toCanonicalPath(`/${segment}`);
   if (canonical === null || !canonical.ok || canonical.path.segments.length !== 1) return null;
   const name = canonical.path.segments[0] as string;
   return hidden.has(name) ? name : null;
@@ -94,8 +94,8 @@ interface Unit {
   readonly byte: number;
 }
 
-function toUnits(piece: string): Unit[] {
-  return (piece.match(/%[0-9a-f]{2}|[\s\S]/gi) ?? []).map((text) => ({
+function toUnits(segment: string): Unit[] {
+  return (segment.match(/%[0-9a-f]{2}|[\s\S]/gi) ?? []).map((text) => ({
     text,
     byte: text.length === 3 ? Number.parseInt(text.slice(1), 16) : text.charCodeAt(0),
   }));
@@ -104,15 +104,15 @@ function toUnits(piece: string): Unit[] {
 /** Characters that end the disguised part of a name: those before an extension, a parameter or a stream. */
 const STOPS = new Set(['.', ';', ':', '?'].map((stop) => stop.charCodeAt(0)));
 
-function isBeyondAscii(piece: string): boolean {
-  const units = toUnits(piece);
+function isBeyondAscii(segment: string): boolean {
+  const units = toUnits(segment);
   const end = units.findIndex(({ byte }) => STOPS.has(byte));
   return units.slice(0, end === -1 ? units.length : end).some(({ byte }) => byte >= 0x80);
 }
 
 /** Shifts letters, digits and the last byte of other characters within their kind. Keeps the spelling. */
-function shiftLetters(piece: string, key: Uint8Array): string {
-  const units = toUnits(piece);
+function shiftLetters(segment: string, key: Uint8Array): string {
+  const units = toUnits(segment);
   let result = '';
   for (const [i, unit] of units.entries()) {
     if (STOPS.has(unit.byte)) return result + units.slice(i).reduce((rest, { text }) => rest + text, '');

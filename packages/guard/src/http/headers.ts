@@ -36,13 +36,13 @@ export function isAddressHeader(name: string): boolean {
   const known = KNOWN.get(name);
   if (known !== undefined) return known;
   const is = namesAddress(name);
-  if (name.length <= LONGEST) setBounded(KNOWN, name, is, MOST_KNOWN);
+  if (name.length <= LONGEST) setBounded(KNOWN, name, is, MAX_KNOWN);
   return is;
 }
 
 /** Cached results, because every header is checked. Bounded, because clients choose the names. */
 const KNOWN = new Map<string, boolean>();
-const MOST_KNOWN = 1000;
+const MAX_KNOWN = 1000;
 
 /** No program reads a header with a longer name, and matching one could take long. */
 const LONGEST = 100;

@@ -66,21 +66,21 @@ describe('the login-page cookie', () => {
 
 describe('a site in a folder of another one’s host', () => {
   // Browsers send the cookies of both sites, those with the longer path first (RFC 6265 section 5.4).
-  const beside = (ours: string, theirs: string): string[] => [`${ours}; ${theirs}`, `${theirs}; ${ours}`];
+  const inBothOrders = (ours: string, theirs: string): string[] => [`${ours}; ${theirs}`, `${theirs}; ${ours}`];
   const where = { now: NOW, home: '/blog', scheme: 'http' } as const;
 
   it('recognizes known browsers by its own cookie, whatever the order', () => {
     const theirs = pair(
       createKnownBrowserCookie(other, { ...where, home: '', device: null, user: 3, freshId: 'a'.repeat(16) }),
     );
-    for (const header of beside(pair(login(where)), theirs)) {
+    for (const header of inBothOrders(pair(login(where)), theirs)) {
       expect(readKnownBrowser(secret, header, NOW)).toEqual({ id: '00112233445566ff', users: [7] });
       expect(readKnownBrowser(other, header, NOW)).toEqual({ id: 'a'.repeat(16), users: [3] });
     }
   });
 
   it('recognizes browsers that have opened the login by its own cookie', () => {
-    for (const header of beside(
+    for (const header of inBothOrders(
       pair(createLoginPageCookie(secret, where)),
       pair(createLoginPageCookie(other, { ...where, home: '' })),
     )) {

@@ -34,9 +34,9 @@ export function verifySignedValue(secret: string, purpose: CookiePurpose, signed
   const cut = signed.lastIndexOf('.');
   if (cut < 1) return null;
   const value = signed.slice(0, cut);
-  const given = Buffer.from(signed.slice(cut + 1), 'latin1');
+  const received = Buffer.from(signed.slice(cut + 1), 'latin1');
   const expected = Buffer.from(signature(secret, purpose, value), 'latin1');
-  return given.length === expected.length && timingSafeEqual(given, expected) ? value : null;
+  return received.length === expected.length && timingSafeEqual(received, expected) ? value : null;
 }
 
 function signature(secret: string, purpose: CookiePurpose, value: string): string {

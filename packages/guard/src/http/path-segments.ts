@@ -134,6 +134,6 @@ export function isScriptName(segment: string): boolean {
 }
 
 /** Whether a part of a name has the extension of a script, at its end or before another mark. */
-export function holdsScriptEnding(part: string): boolean {
+export function containsScriptEnding(part: string): boolean {
   return SCRIPT_BEFORE_MARK.test(part);
 }

@@ -8,19 +8,19 @@ const nameless: RewriteContext = { ...plain, host: '' };
 
 describe('a redirect that names the upstream web server', () => {
   it.each([
-    ['the client’s host with the port behind', plain, 'http://shop.example:8081/a/?b#c', 'http://shop.example/a/?b#c'],
-    ['the same to a client that came by https', secure, 'http://shop.example:8081/a/', 'https://shop.example/a/'],
     [
-      'the same to a client that came by a port of its own',
-      odd,
-      'http://shop.example:8081/',
-      'https://Shop.example:8443/',
+      'the client’s host with the upstream port',
+      plain,
+      'http://shop.example:8081/a/?b#c',
+      'http://shop.example/a/?b#c',
     ],
-    ['the address behind', secure, 'http://127.0.0.1:8081/a', 'https://shop.example/a'],
-    ['in other letter cases', plain, 'HTTP://SHOP.example:8081/A', 'http://shop.example/A'],
+    ['the same for a client that uses HTTPS', secure, 'http://shop.example:8081/a/', 'https://shop.example/a/'],
+    ['the same for a client that uses another port', odd, 'http://shop.example:8081/', 'https://Shop.example:8443/'],
+    ['the upstream address', secure, 'http://127.0.0.1:8081/a', 'https://shop.example/a'],
+    ['in a different letter case', plain, 'HTTP://SHOP.example:8081/A', 'http://shop.example/A'],
     ['without a scheme', secure, '//127.0.0.1:8081/a', 'https://shop.example/a'],
     ['without a path', plain, 'http://shop.example:8081', 'http://shop.example'],
-    ['with a query alone', plain, 'http://shop.example:8081?a', 'http://shop.example?a'],
+    ['with only a query', plain, 'http://shop.example:8081?a', 'http://shop.example?a'],
     [
       'with a path that looks like a host',
       plain,

@@ -43,8 +43,8 @@ const ABSOLUTE = /^(?:(https?):)?\/\/([^\s/?#@\\]+)([/?#].*)?$/is;
  * `https`. Any other URL stays unchanged.
  */
 export function rewriteLocation(url: string, { scheme, host, upstream, target }: RewriteContext): string {
-  const [whole, named, authority = '', rest = ''] = ABSOLUTE.exec(url) ?? [];
-  if (whole === undefined) return url;
+  const [match, named, authority = '', rest = ''] = ABSOLUTE.exec(url) ?? [];
+  if (match === undefined) return url;
   const location = splitAuthority(authority, named?.toLowerCase() === 'https' ? 'https' : 'http');
   const upstreamOrigin = splitAuthority(upstream, 'http');
   if (host === '') return isSame(location, upstreamOrigin) ? toPath(rest) : url;

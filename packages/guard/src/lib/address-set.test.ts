@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Address, parseAddress, toAddress } from './address.js';
-import { AddressLines, AddressSet, overlap, parseRange, type Range, rangeText } from './address-set.js';
+import { AddressListReader, AddressSet, overlap, parseRange, type Range, rangeText } from './address-set.js';
 
 const at = (text: string): Address => parseAddress(text) as Address;
 const has = (lines: readonly string[], text: string): boolean => AddressSet.from(lines).has(at(text));
@@ -122,9 +122,9 @@ describe('a set with one changed entry', () => {
       fc.property(lines, v4, fc.boolean(), query, (list, one, present, addresses) => {
         const changed = AddressSet.from(list).withSingle(one, present);
         const rest = list.filter((line) => line !== one.text);
-        const anew = AddressSet.from(present ? [...rest, one.text] : rest);
-        expect(changed.size).toBe(anew.size);
-        for (const address of [one, ...addresses]) expect(changed.has(address)).toBe(anew.has(address));
+        const rebuilt = AddressSet.from(present ? [...rest, one.text] : rest);
+        expect(changed.size).toBe(rebuilt.size);
+        for (const address of [one, ...addresses]) expect(changed.has(address)).toBe(rebuilt.has(address));
       }),
     );
   });
@@ -135,9 +135,9 @@ describe('a set with one changed entry', () => {
       fc.property(lines, lines, query, (before, after, addresses) => {
         const ranges = after.filter((line) => !isSingle(line));
         const changed = AddressSet.from(before).withRangesFrom(AddressSet.from(after));
-        const anew = AddressSet.from([...before.filter(isSingle), ...ranges]);
-        expect(changed.size).toBe(anew.size);
-        for (const address of addresses) expect(changed.has(address)).toBe(anew.has(address));
+        const rebuilt = AddressSet.from([...before.filter(isSingle), ...ranges]);
+        expect(changed.size).toBe(rebuilt.size);
+        for (const address of addresses) expect(changed.has(address)).toBe(rebuilt.has(address));
       }),
     );
   });
@@ -151,13 +151,13 @@ describe('a list that another thread reads', () => {
   it('becomes the set of its lines, in any number of chunks', () => {
     fc.assert(
       fc.property(lines, lines, fc.array(fc.oneof(v4, v6), { minLength: 1 }), (first, second, addresses) => {
-        const read = new AddressLines();
+        const read = new AddressListReader();
         read.addText(first.join('\n'));
         read.addText(['nonsense', ...second, ''].join('\n'));
         const set = AddressSet.unpack(structuredClone(read.pack()));
-        const whole = AddressSet.from([...first, ...second]);
-        expect(set.size).toBe(whole.size);
-        for (const address of addresses) expect(set.has(address)).toBe(whole.has(address));
+        const combined = AddressSet.from([...first, ...second]);
+        expect(set.size).toBe(combined.size);
+        for (const address of addresses) expect(set.has(address)).toBe(combined.has(address));
       }),
     );
   });
@@ -165,7 +165,7 @@ describe('a list that another thread reads', () => {
   it('contains each of a hundred thousand addresses, and none between them', () => {
     const words = Array.from({ length: 100_000 }, (_, at) => (Math.imul(at + 1, 2_654_435_761) >>> 1) * 2);
     const address = (word: number) => toAddress([0, 0, 0xffff, word]);
-    const read = new AddressLines();
+    const read = new AddressListReader();
     read.addText([...words, ...words.slice(0, 10)].map((word) => address(word).text).join('\n'));
     const set = AddressSet.unpack(read.pack());
     expect(set.size).toBe(new Set(words).size);

@@ -105,7 +105,7 @@ export class AddressSet {
 
   /** Builds a set. Lines that `parseRange` rejects are passed to `onBad` and omitted. */
   static from(lines: Iterable<string>, onBad: (line: string) => void = () => {}): AddressSet {
-    const read = new AddressLines();
+    const read = new AddressListReader();
     for (const line of lines) if (!read.add(line)) onBad(line);
     return AddressSet.unpack(read.pack());
   }
@@ -177,7 +177,7 @@ export class AddressSet {
 }
 
 /** Reads the lines of a list. */
-export class AddressLines {
+export class AddressListReader {
   readonly #ranges: Range[] = [];
   #singles = new Uint32Array(1024);
   #count = 0;
@@ -253,11 +253,11 @@ function grown(array: Uint32Array): Uint32Array<ArrayBuffer> {
 
 function sortedUnique(words: Uint32Array): Uint32Array {
   const sorted = words.length < RADIX_FROM ? words.sort() : radixSorted(words);
-  let kept = 0;
+  let length = 0;
   for (let i = 0; i < sorted.length; i++) {
-    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[kept++] = sorted[i] as number;
+    if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[length++] = sorted[i] as number;
   }
-  return sorted.slice(0, kept);
+  return sorted.slice(0, length);
 }
 
 /** Length from which radix sort is faster than comparing: a million entries take a quarter of the time. */

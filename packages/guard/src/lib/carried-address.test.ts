@@ -117,9 +117,9 @@ describe('ranges that name visitors', () => {
     ['2002:7f00:1::/48', '2002:7f00:1::/48'],
     ['192.0.2.0/24', '192.0.2.0/24'],
     ['2001:db8::/32', '2001:db8::/32'],
-  ])('%s is read as %s', (typed, meant) => {
+  ])('%s is read as %s', (typed, expected) => {
     const range = parseVisitorRange(typed as string);
-    expect(range && rangeText(range)).toBe(meant);
+    expect(range && rangeText(range)).toBe(expected);
   });
 
   it.each(FORMS)('a block of %s refuses 192.0.2.1 in every form, permanently and temporarily', (blocked) => {

@@ -1,5 +1,5 @@
 import { type Address, parseAddress, toAddress } from './address.js';
-import { AddressLines, AddressSet, parseRange, privateNetworks, type Range } from './address-set.js';
+import { AddressListReader, AddressSet, parseRange, privateNetworks, type Range } from './address-set.js';
 
 /**
  * IPv6 addresses that carry an IPv4 address: a translator or a tunnel derived them from it, so both identify one
@@ -116,13 +116,13 @@ export function toVisitorRanges(lines: readonly string[]): Range[] {
 }
 
 /** Reads lines that name visitors. The set contains carried addresses in addition to the written ranges. */
-export function createVisitorLines(): AddressLines {
-  return new AddressLines(findCarriedRange);
+export function createVisitorListReader(): AddressListReader {
+  return new AddressListReader(findCarriedRange);
 }
 
 /** A set of visitors. Lines that `parseRange` rejects are omitted. */
 export function toVisitorSet(lines: Iterable<string>): AddressSet {
-  const read = createVisitorLines();
+  const read = createVisitorListReader();
   for (const line of lines) read.add(line);
   return AddressSet.unpack(read.pack());
 }

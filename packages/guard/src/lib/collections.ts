@@ -1,7 +1,7 @@
-/** Sets a value in a cache, and deletes the entry that was added first when there are more than `most`. */
-export function setBounded<Key, Value>(cache: Map<Key, Value>, key: Key, value: Value, most: number): void {
+/** Sets a value in a cache, and deletes the entry that was added first when there are more than `maxSize`. */
+export function setBounded<Key, Value>(cache: Map<Key, Value>, key: Key, value: Value, maxSize: number): void {
   cache.set(key, value);
-  if (cache.size > most) cache.delete(cache.keys().next().value as Key);
+  if (cache.size > maxSize) cache.delete(cache.keys().next().value as Key);
 }
 
 /**

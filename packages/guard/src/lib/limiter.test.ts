@@ -9,7 +9,7 @@ interface Client {
   readonly deadline: number;
 }
 
-function limiterUnderTest(options: Omit<LimiterOptions<Client>, 'grant' | 'refuse'> = {}) {
+function createTestLimiter(options: Omit<LimiterOptions<Client>, 'grant' | 'refuse'> = {}) {
   const granted: string[] = [];
   const refused: string[] = [];
   const limiter = new Limiter<Client>({
@@ -26,15 +26,15 @@ function limiterUnderTest(options: Omit<LimiterOptions<Client>, 'grant' | 'refus
 
 describe('a limiter', () => {
   it('grants permits up to the limit of a key, and up to the total limit', () => {
-    const { limiter } = limiterUnderTest({ permits: 3 });
-    const took = ['a', 'a', 'a', 'b', 'b'].map((key) => limiter.tryAcquire(key, 2));
-    expect(took).toEqual([true, true, false, true, false]);
+    const { limiter } = createTestLimiter({ permits: 3 });
+    const acquired = ['a', 'a', 'a', 'b', 'b'].map((key) => limiter.tryAcquire(key, 2));
+    expect(acquired).toEqual([true, true, false, true, false]);
     limiter.release('a');
     expect([limiter.tryAcquire('b', 2), limiter.tryAcquire('c', 2)]).toEqual([true, false]);
   });
 
   it('grants no permit to a new request while others of its key are queued', () => {
-    const { limiter, granted, enqueue } = limiterUnderTest();
+    const { limiter, granted, enqueue } = createTestLimiter();
     limiter.tryAcquire('a', 1);
     enqueue('first');
     limiter.release('a');
@@ -43,7 +43,7 @@ describe('a limiter', () => {
   });
 
   it('serves by priority, then by age', () => {
-    const { limiter, granted, enqueue } = limiterUnderTest();
+    const { limiter, granted, enqueue } = createTestLimiter();
     for (const [name, priority] of [
       ['c', 2],
       ['b1', 1],
@@ -57,7 +57,7 @@ describe('a limiter', () => {
   });
 
   it('skips keys that are at their limit', () => {
-    const { limiter, granted, enqueue } = limiterUnderTest({ permits: 3 });
+    const { limiter, granted, enqueue } = createTestLimiter({ permits: 3 });
     limiter.tryAcquire('a', 1);
     enqueue('a2');
     enqueue('c1', { key: 'c', priority: 1 });
@@ -70,13 +70,13 @@ describe('a limiter', () => {
   });
 
   it('has bounded queues, for each key and in total', () => {
-    const { enqueue, refused, limiter } = limiterUnderTest({ waiting: 3, waitingPerKey: 2 });
-    const taken = ['a', 'a', 'a', 'b', 'b'].map((key, i) => enqueue(`${i}`, { key }) !== null);
-    expect([taken, refused, limiter.waiting]).toEqual([[true, true, false, true, false], [], 3]);
+    const { enqueue, refused, limiter } = createTestLimiter({ waiting: 3, waitingPerKey: 2 });
+    const accepted = ['a', 'a', 'a', 'b', 'b'].map((key, i) => enqueue(`${i}`, { key }) !== null);
+    expect([accepted, refused, limiter.waiting]).toEqual([[true, true, false, true, false], [], 3]);
   });
 
   it('refuses the last waiters when a queue is shortened', () => {
-    const { limiter, refused, enqueue } = limiterUnderTest();
+    const { limiter, refused, enqueue } = createTestLimiter();
     for (const [name, priority] of [
       ['1', 1],
       ['4', 4],
@@ -89,7 +89,7 @@ describe('a limiter', () => {
   });
 
   it('refuses at the deadline, and forgets cancelled waiters', () => {
-    const { limiter, refused, enqueue } = limiterUnderTest();
+    const { limiter, refused, enqueue } = createTestLimiter();
     const first = enqueue('first', { deadline: 50 }) as Client;
     enqueue('second', { deadline: 50 });
     enqueue('third', { deadline: 60 });
@@ -129,9 +129,9 @@ describe('a limiter', () => {
 
 describe('a limiter for several addresses', () => {
   it('keeps the reserve for keys without permits', () => {
-    const { limiter, granted, enqueue } = limiterUnderTest({ permits: 4, reserve: 2 });
-    const took = ['a', 'a', 'a', 'b', 'b', 'c', 'd'].map((key) => limiter.tryAcquire(key, 10));
-    expect(took).toEqual([true, true, false, true, false, true, false]);
+    const { limiter, granted, enqueue } = createTestLimiter({ permits: 4, reserve: 2 });
+    const acquired = ['a', 'a', 'a', 'b', 'b', 'c', 'd'].map((key) => limiter.tryAcquire(key, 10));
+    expect(acquired).toEqual([true, true, false, true, false, true, false]);
     enqueue('a3');
     enqueue('d1', { key: 'd' });
     expect(limiter.withoutPermit).toBe(1);
@@ -148,7 +148,7 @@ describe('a limiter for several addresses', () => {
   });
 
   it('serves those with the fewest permits first', () => {
-    const { limiter, granted, enqueue } = limiterUnderTest({ permits: 3 });
+    const { limiter, granted, enqueue } = createTestLimiter({ permits: 3 });
     for (const key of ['a', 'a', 'b']) limiter.tryAcquire(key, 10);
     for (const key of ['a', 'b', 'c']) enqueue(`${key}1`, { key });
     limiter.release('a');
@@ -161,10 +161,10 @@ describe('a limiter for several addresses', () => {
   });
 
   it('refuses the last waiter of the largest share when its queue is full', () => {
-    const { limiter, refused, enqueue } = limiterUnderTest({ waiting: 3, toGroup: (key) => key.slice(0, 1) });
+    const { limiter, refused, enqueue } = createTestLimiter({ waiting: 3, toGroup: (key) => key.slice(0, 1) });
     for (const key of ['a1', 'a1', 'a2']) enqueue(key, { key });
-    const taken = [enqueue('b1', { key: 'b1' }), enqueue('a2 again', { key: 'a2' }), enqueue('c1', { key: 'c1' })];
-    expect(taken.map((client) => client !== null)).toEqual([true, false, true]);
+    const enqueued = [enqueue('b1', { key: 'b1' }), enqueue('a2 again', { key: 'a2' }), enqueue('c1', { key: 'c1' })];
+    expect(enqueued.map((client) => client !== null)).toEqual([true, false, true]);
     expect(refused).toEqual(['a1', 'a2']);
     expect([limiter.waiting, limiter.waitingFor('a1'), limiter.size]).toEqual([3, 1, 3]);
   });
@@ -211,13 +211,13 @@ describe('a limiter with calls in any order', () => {
       fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
         const held = new Map<string, number>();
         let waiting: Client[] = [];
-        let answered: Client[] = [];
-        const answer = (client: Client): void => {
+        let settled: Client[] = [];
+        const settle = (client: Client): void => {
           expect(waiting).toContain(client);
           waiting = waiting.filter((other) => other !== client);
-          answered.push(client);
+          settled.push(client);
         };
-        const hold = (key: string, by: number): void => void held.set(key, (held.get(key) ?? 0) + by);
+        const changeHeld = (key: string, by: number): void => void held.set(key, (held.get(key) ?? 0) + by);
         /**
          * The next waiter of these keys: the lowest priority value, then the key with the fewest permits, then the
          * oldest.
@@ -238,20 +238,20 @@ describe('a limiter with calls in any order', () => {
           waitingPerKey: WAITING_PER_KEY,
           grant(client, key) {
             expect(client).toBe(next(withRoom(eligible)));
-            answer(client);
-            hold(key, 1);
+            settle(client);
+            changeHeld(key, 1);
           },
-          refuse: answer,
+          refuse: settle,
         });
         const all = ['a', 'b', 'c', 'd'];
         for (const [now, { call, key, priority, wait }] of steps.entries()) {
           eligible = call === 'serveAll' ? all : [key];
-          answered = [];
+          settled = [];
           const isWaiting = waiting.some((client) => client.key === key);
           if (call === 'acquire') {
             const expected = !isWaiting && withRoom([key]).length === 1;
             expect(limiter.tryAcquire(key, PER_KEY)).toBe(expected);
-            if (expected) hold(key, 1);
+            if (expected) changeHeld(key, 1);
           } else if (call === 'enqueue') {
             const client = { name: `${now}`, key, priority, deadline: now + wait };
             const ofKey = waiting.filter((other) => other.key === key).length;
@@ -265,7 +265,7 @@ describe('a limiter with calls in any order', () => {
               waiting = waiting.filter((other) => other !== client);
             }
           } else if (call === 'release') {
-            if ((held.get(key) ?? 0) > 0) hold(key, -1);
+            if ((held.get(key) ?? 0) > 0) changeHeld(key, -1);
             limiter.release(key);
           } else if (call === 'serve') {
             const expected = next(withRoom([key]));
@@ -281,7 +281,7 @@ describe('a limiter with calls in any order', () => {
             expect(waiting.filter((client) => client.key === key).length).toBeLessThanOrEqual(1);
           } else {
             limiter.expire(now);
-            expect(answered.filter(({ deadline }) => deadline > now)).toEqual([]);
+            expect(settled.filter(({ deadline }) => deadline > now)).toEqual([]);
             expect(waiting.filter(({ deadline }) => deadline <= now)).toEqual([]);
           }
           for (const each of all) {

@@ -19,7 +19,7 @@ function server(): Server {
 
 const readAll = async (path: string): Promise<string> => {
   let text = '';
-  for await (const piece of connect({ path })) text += piece;
+  for await (const chunk of connect({ path })) text += chunk;
   return text;
 };
 

@@ -89,14 +89,14 @@ export function silentLogger(): Logger {
 
 /** An outage is over when nothing has failed for this time, milliseconds. */
 const QUIET_MS = 60_000;
-const MOST = 10_000;
+const OUTAGES_MAX = 10_000;
 
 /**
  * Logs one line per outage instead of one per failed call: while WordPress does not answer, thousands of calls fail for
  * the same reason.
  */
 export class OutageLog {
-  readonly #outages = new Map<string, { last: number; left: number }>();
+  readonly #outages = new Map<string, { last: number; suppressed: number }>();
 
   /**
    * Records a failure.
@@ -107,11 +107,11 @@ export class OutageLog {
     const before = this.#outages.get(what);
     if (before !== undefined && Math.abs(now - before.last) < QUIET_MS) {
       before.last = now;
-      before.left++;
+      before.suppressed++;
       return null;
     }
     this.#outages.delete(what);
-    setBounded(this.#outages, what, { last: now, left: 0 }, MOST);
-    return before?.left ?? 0;
+    setBounded(this.#outages, what, { last: now, suppressed: 0 }, OUTAGES_MAX);
+    return before?.suppressed ?? 0;
   }
 }

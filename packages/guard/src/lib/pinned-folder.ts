@@ -53,7 +53,7 @@ export function enterNamed(path: string): Stats {
       process.chdir('..');
       continue;
     }
-    const found = look(name);
+    const found = findStatus(name);
     if (found === null) throw new MissingFolder(`${shown(name)} is not there.`);
     if (!found.isSymbolicLink()) {
       enterFound(name, found);
@@ -94,7 +94,7 @@ function splitPath(path: string): string[] {
  * The status of a name in the working directory, without following links.
  * @returns null when the name does not exist
  */
-export function look(name: string): Stats | null {
+export function findStatus(name: string): Stats | null {
   return lstatSync(name, { throwIfNoEntry: false }) ?? null;
 }
 
@@ -104,7 +104,7 @@ export function look(name: string): Stats | null {
  * @throws RefusedPath, MissingFolder
  */
 export function enterFolder(name: string, check: (folder: Stats) => void = () => {}): Stats {
-  const found = look(name);
+  const found = findStatus(name);
   if (found === null) throw new MissingFolder(`${shown(name)} is not there.`);
   if (found.isSymbolicLink()) {
     throw new RefusedPath(`${shown(name)} is a symbolic link; guard follows none inside a site.`);
@@ -154,7 +154,7 @@ export function removeIfEmpty(name: string): void {
 
 /** Removes a name that is not a folder. A link is removed, never its target. */
 export function removeFile(name: string): void {
-  const found = look(name);
+  const found = findStatus(name);
   if (found === null || found.isDirectory()) return;
   unlinkSync(name);
 }
@@ -205,7 +205,8 @@ export interface StagedFile {
  * @throws RefusedPath when a folder has the name, or the system's error
  */
 export function stageFile(name: string, content: Uint8Array, rights: Rights, suffix = '.tmp'): StagedFile {
-  if (look(name)?.isDirectory()) throw new RefusedPath(`${shown(name)} is a folder; a file of guard's belongs there.`);
+  if (findStatus(name)?.isDirectory())
+    throw new RefusedPath(`${shown(name)} is a folder; a file of guard's belongs there.`);
   const temporary = `${name}.${randomBytes(6).toString('hex')}${suffix}`;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const file = openSync(temporary, flags, 0o600);

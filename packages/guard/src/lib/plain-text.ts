@@ -3,28 +3,28 @@
  * direction of writing (UAX #9), invisible ones, and marks that are stacked over other lines are escaped like `\u000a`,
  * and a text that is too long is cut. The invisible joiners of scripts and emoji stay.
  *
- * @param most maximum number of characters after escaping
+ * @param maxLength maximum number of characters after escaping
  */
-export function plainText(text: string, most: number): string {
-  if (PRINTABLE.test(text)) return text.length <= most ? text : text.slice(0, most);
-  const escaped = text.slice(0, most).replace(UNSAFE, escapedCharacter);
-  if (escaped.length <= most && text.length <= most) return escaped;
+export function plainText(text: string, maxLength: number): string {
+  if (PRINTABLE.test(text)) return text.length <= maxLength ? text : text.slice(0, maxLength);
+  const escaped = text.slice(0, maxLength).replace(UNSAFE, escapedCharacter);
+  if (escaped.length <= maxLength && text.length <= maxLength) return escaped;
   // Neither an escape nor a surrogate pair is cut in half.
-  return escaped.slice(0, most).replace(/\\(?:u[0-9a-f]{0,3})?$|[\ud800-\udbff]$/, '');
+  return escaped.slice(0, maxLength).replace(/\\(?:u[0-9a-f]{0,3})?$|[\ud800-\udbff]$/, '');
 }
 
 /** Plain text that ends with three dots if it was cut. */
-export function shortText(text: string, most: number): string {
-  const whole = plainText(text, most + 1);
-  return whole.length > most ? `${plainText(text, most - 1)}…` : whole;
+export function shortText(text: string, maxLength: number): string {
+  const plain = plainText(text, maxLength + 1);
+  return plain.length > maxLength ? `${plainText(text, maxLength - 1)}…` : plain;
 }
 
 /**
  * Plain text for a mail, with three dots if it was cut. Mail programs create links from text that resembles one. A
  * zero-width space after each of these signs prevents that, and allows line breaks in long paths.
  */
-export function unlinkedText(text: string, most: number): string {
-  return shortText(text, most).replace(/[/.:@]/g, '$&\u200b');
+export function unlinkedText(text: string, maxLength: number): string {
+  return shortText(text, maxLength).replace(/[/.:@]/g, '$&\u200b');
 }
 
 /**

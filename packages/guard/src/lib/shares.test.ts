@@ -23,17 +23,22 @@ describe('the network of an address', () => {
 
 describe('the key that has to release something', () => {
   it.each([
-    ['nobody when nobody holds anything', [], '192.0.2.1', null],
-    ['nobody when everybody holds as much', ['192.0.2.1', '198.51.100.1'], '203.0.113.1', null],
-    ['the address that holds most', ['192.0.2.1', '192.0.2.1', '198.51.100.1'], '203.0.113.1', '192.0.2.1'],
+    ['none when no address has permits', [], '192.0.2.1', null],
+    ['none when all addresses have the same number', ['192.0.2.1', '198.51.100.1'], '203.0.113.1', null],
+    ['the address with the most permits', ['192.0.2.1', '192.0.2.1', '198.51.100.1'], '203.0.113.1', '192.0.2.1'],
     [
-      'an address of the network that holds most, not the one that holds most by itself',
+      'an address of the network with the most permits, not the single address with the most',
       ['192.0.2.1', '192.0.2.2', '192.0.2.3', '198.51.100.1', '198.51.100.1'],
       '203.0.113.1',
       '192.0.2.3',
     ],
-    ['a neighbour who holds more', ['192.0.2.1', '192.0.2.1', '192.0.2.2'], '192.0.2.3', '192.0.2.1'],
-    ['nobody for the one who holds most', ['192.0.2.1', '192.0.2.1', '198.51.100.1'], '192.0.2.1', null],
+    [
+      'an address of the same network with more permits',
+      ['192.0.2.1', '192.0.2.1', '192.0.2.2'],
+      '192.0.2.3',
+      '192.0.2.1',
+    ],
+    ['none for the address with the most permits', ['192.0.2.1', '192.0.2.1', '198.51.100.1'], '192.0.2.1', null],
     [
       'an IPv6 network by its /48',
       ['2001:db8:1:1::/64', '2001:db8:1:2::/64', '2001:db8:2:1::/64'],

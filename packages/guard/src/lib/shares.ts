@@ -52,9 +52,10 @@ export class Shares {
    */
   largest(newcomer: string): string | null {
     const own = this.#groups.get(this.#toGroup(newcomer));
-    let most: Group | undefined;
-    for (const group of this.#groups.values()) if (most === undefined || group.count > most.count) most = group;
-    if (most !== undefined && most !== own && most.count > (own?.count ?? 0) + 1) return largestKey(most);
+    let largest: Group | undefined;
+    for (const group of this.#groups.values())
+      if (largest === undefined || group.count > largest.count) largest = group;
+    if (largest !== undefined && largest !== own && largest.count > (own?.count ?? 0) + 1) return largestKey(largest);
     const neighbour = own === undefined ? null : largestKey(own);
     if (own === undefined || neighbour === null) return null;
     return (own.keys.get(neighbour) ?? 0) > (own.keys.get(newcomer) ?? 0) + 1 ? neighbour : null;
@@ -64,11 +65,11 @@ export class Shares {
 /** The key that holds most; of several the one that was added last. */
 function largestKey({ keys }: Group): string | null {
   let largest: string | null = null;
-  let most = 0;
+  let highest = 0;
   for (const [key, count] of keys) {
-    if (count < most) continue;
+    if (count < highest) continue;
     largest = key;
-    most = count;
+    highest = count;
   }
   return largest;
 }

@@ -33,10 +33,10 @@ describe('the state of the service', () => {
     await once(receiver.stdout, 'data');
     const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NOTIFY_SOCKET: path };
     const { logger, text } = recordedLog();
-    const tell = createServiceState(env, logger);
+    const notify = createServiceState(env, logger);
     expect(env.NOTIFY_SOCKET).toBeUndefined();
-    await tell('READY=1');
-    await tell('STOPPING=1');
+    await notify('READY=1');
+    await notify('STOPPING=1');
     await eventually(() => received.includes('STOPPING=1'));
     expect(received).toMatch(/READY=1[\s\S]*STOPPING=1/);
     expect(text()).toBe('');

@@ -112,13 +112,13 @@ function namedOffset(timeZone: string): Offset | null {
     return null;
   }
   return (ms) => {
-    const whole = Math.floor(ms / 1000) * 1000;
+    const startOfSecond = Math.floor(ms / 1000) * 1000;
     // "11/24/2026, 06:00:00"
     const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = format
-      .format(whole)
+      .format(startOfSecond)
       .split(/\D+/)
       .map(Number);
-    return Date.UTC(year, month - 1, day, hour, minute, second) - whole;
+    return Date.UTC(year, month - 1, day, hour, minute, second) - startOfSecond;
   };
 }
 

@@ -65,20 +65,20 @@ async function sendBySmtp(server: SmtpServer, mail: Mail): Promise<MailOutcome> 
     disableUrlAccess: true,
   }).compile();
   const connection = await createConnection(server, CONNECT_MS, SILENCE_MS);
-  let handedOver = false;
+  let sendStarted = false;
   try {
     const message = await node.build();
     const { from, to } = node.getEnvelope();
     await open(connection, server);
-    handedOver = true;
+    sendStarted = true;
     await step(connection, (done) => connection.send({ from, to }, message, done));
     connection.quit();
     return { kind: 'sent' };
   } catch (error) {
     connection.close();
     // A response of the server means that it did not accept the mail.
-    const answered = typeof (error as { responseCode?: unknown }).responseCode === 'number';
-    return { kind: handedOver && !answered ? 'unclear' : 'refused', reason: toReason(server.host, error) };
+    const hasResponse = typeof (error as { responseCode?: unknown }).responseCode === 'number';
+    return { kind: sendStarted && !hasResponse ? 'unclear' : 'refused', reason: toReason(server.host, error) };
   }
 }
 
@@ -95,8 +95,8 @@ function step(
 
 function toReason(host: string, error: unknown): ServerText {
   const { message } = error as { message?: string };
-  const answer = message ?? 'unknown error';
-  return serverMessage('mail_server_refused', { host, answer: plainText(answer, REASON_MAX) });
+  const response = message ?? 'unknown error';
+  return serverMessage('mail_server_refused', { host, answer: plainText(response, REASON_MAX) });
 }
 
 function isLocal(host: string): boolean {

@@ -38,13 +38,13 @@ function htmlText(html: string): string {
   const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
   return html
     .replace(/<[^>]*>/g, '')
-    .replace(/&(?:#x([0-9a-f]+)|(\w+));/gi, (whole, code: string | undefined, name: string) =>
-      code === undefined ? (named[name] ?? whole) : String.fromCodePoint(Number.parseInt(code, 16)),
+    .replace(/&(?:#x([0-9a-f]+)|(\w+));/gi, (match, code: string | undefined, name: string) =>
+      code === undefined ? (named[name] ?? match) : String.fromCodePoint(Number.parseInt(code, 16)),
     );
 }
 
 function fromQuoted(text: string, charset: BufferEncoding = 'utf8'): string {
-  const bytes = text.replace(/=([0-9A-F]{2})/g, (_whole, code: string) =>
+  const bytes = text.replace(/=([0-9A-F]{2})/g, (_match, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );
   return Buffer.from(bytes, 'latin1').toString(charset);
@@ -81,7 +81,7 @@ function readMail(message: string) {
       return [about['content-type']?.split(';')[0], content] as const;
     });
   const words = (get.subject ?? '').replace(/\?=\s+=\?/g, '?==?');
-  const subject = words.replace(/=\?utf-8\?([qb])\?([^?]*)\?=/gi, (_whole, kind: string, word: string) =>
+  const subject = words.replace(/=\?utf-8\?([qb])\?([^?]*)\?=/gi, (_match, kind: string, word: string) =>
     kind.toLowerCase() === 'b'
       ? Buffer.from(word, 'base64').toString('latin1')
       : fromQuoted(word.replaceAll('_', ' '), 'latin1'),

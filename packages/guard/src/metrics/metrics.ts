@@ -62,7 +62,7 @@ async function createMetricsServer(deps: {
 }): Promise<MetricsServer> {
   const { listen, registry, logger, isReady } = deps;
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url?.replace(/\?.*$/, '');
     if (path === undefined || !PATHS.has(path)) send(response, 404, 'Ask for /metrics, /healthz or /readyz.\n');
     else if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -74,7 +74,7 @@ async function createMetricsServer(deps: {
   }
 
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
+    respond(request, response).catch((error: unknown) => {
       logger.error({ event: 'metrics-failed', err: error }, 'Metrics could not be gathered.');
       if (response.headersSent) response.destroy();
       else send(response, 500, 'Metrics could not be gathered; the log says why.\n');

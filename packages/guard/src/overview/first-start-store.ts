@@ -37,11 +37,11 @@ export async function recordFirstStarts(
   const db = withTables<FirstStartTables>(database);
   const rows = await db.selectFrom('first_starts').select(['site', 'at']).execute();
   const known = new Map(rows.map(({ site, at }) => [site, Number(at)]));
-  const fresh = sites.filter((site) => !known.has(site));
-  for (let from = 0; from < fresh.length; from += ROWS_AT_ONCE) {
+  const newSites = sites.filter((site) => !known.has(site));
+  for (let from = 0; from < newSites.length; from += ROWS_AT_ONCE) {
     await db
       .insertInto('first_starts')
-      .values(fresh.slice(from, from + ROWS_AT_ONCE).map((site) => ({ site, at: now })))
+      .values(newSites.slice(from, from + ROWS_AT_ONCE).map((site) => ({ site, at: now })))
       .onConflict((conflict) => conflict.column('site').doNothing())
       .execute();
   }

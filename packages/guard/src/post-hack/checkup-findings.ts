@@ -23,8 +23,8 @@ export type Note = Readonly<Texts<CheckupNote>>;
 /** Formats a time as the parameter of a message. */
 export type ToTime = (seconds: number) => { readonly time: string };
 
-export function createFinding(given: Partial<Finding> & Pick<Finding, 'key' | 'check' | 'title'>): Finding {
-  return { text: '', fact: '', items: [], is_new: 0, link: '', link_text: '', plugin: '', ...given };
+export function createFinding(fields: Partial<Finding> & Pick<Finding, 'key' | 'check' | 'title'>): Finding {
+  return { text: '', fact: '', items: [], is_new: 0, link: '', link_text: '', plugin: '', ...fields };
 }
 
 /** Lists files with their times; files beyond the list are counted. */
@@ -148,8 +148,10 @@ export function administratorFindings(
 ): (Finding & { readonly userId: number })[] {
   const oldest = all.reduce((first, user) => Math.min(first, user.registered), Number.POSITIVE_INFINITY);
   return all.flatMap((user) => {
-    const made = promotions.find(({ object, after }) => object === user.login && /\bAdministrator\b/.test(after ?? ''));
-    const since = Math.max(made?.at ?? 0, user.registered);
+    const promotion = promotions.find(
+      ({ object, after }) => object === user.login && /\bAdministrator\b/.test(after ?? ''),
+    );
+    const since = Math.max(promotion?.at ?? 0, user.registered);
     const isKnown =
       before === null ? now - since >= YOUNG_SECONDS || user.registered === oldest : before.includes(user.id);
     if (isKnown) return [];
@@ -157,7 +159,10 @@ export function administratorFindings(
       key: `administrator:${user.id}:${user.login}`,
       check: 'administrators',
       title: serverMessage('new_administrator', { login: user.login }),
-      text: made === undefined ? describeUnknown(user, time, before !== null, now) : describePromotion(made, time),
+      text:
+        promotion === undefined
+          ? describeUnknown(user, time, before !== null, now)
+          : describePromotion(promotion, time),
       fact: user.sessions > 0 ? serverMessage('removing_ends_sessions', { count: user.sessions }) : '',
       is_new: now - since < NEW_SECONDS ? 1 : 0,
       link: admin(`user-edit.php?user_id=${user.id}`),

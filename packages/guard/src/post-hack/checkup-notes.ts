@@ -7,8 +7,8 @@ import { isHarmlessWithout, isStrong, type Note, type ToTime, toRoleParam } from
 
 /** Creates a note: useful to know after a break-in, but no finding. Notes do not affect the verdict. */
 
-function createNote(given: Partial<Note> & Pick<Note, 'id' | 'title'>): Note {
-  return { text: '', link: '', link_text: '', items: [], ...given };
+function createNote(fields: Partial<Note> & Pick<Note, 'id' | 'title'>): Note {
+  return { text: '', link: '', link_text: '', items: [], ...fields };
 }
 
 /** The readme that the setting deletes (`Security_Optimizer_Readme` in the connector). */

@@ -37,7 +37,7 @@ async function start(change: { dataDir?: string; now?: number } = {}) {
     now: change.now ?? Date.UTC(2026, 10, 21, 12),
     weekly: true,
     finds: found([]) as Findings | Error,
-    looks: 0,
+    checkups: 0,
     befores: [] as Findings['administrators'][],
     events: [] as SecurityEvent[],
     /** Delays the checkup until it resolves. */
@@ -45,8 +45,8 @@ async function start(change: { dataDir?: string; now?: number } = {}) {
   };
   const runs = createCheckupRuns({
     store: sqlCheckupStore(db),
-    async look(_site, before, onCheck) {
-      state.looks += 1;
+    async examine(_site, before, onCheck) {
+      state.checkups += 1;
       state.befores.push(before);
       onCheck();
       await state.held;
@@ -106,14 +106,14 @@ describe('a checkup', () => {
     });
     runs.begin(site);
     runs.begin(site);
-    await expect.poll(() => state.looks).toBe(2);
-    const under = await runs.describe(site.id, false);
-    expect(under.running).toEqual({ done: 1, total: 4 });
-    expect(under.latest?.findings).toHaveLength(1);
+    await expect.poll(() => state.checkups).toBe(2);
+    const description = await runs.describe(site.id, false);
+    expect(description.running).toEqual({ done: 1, total: 4 });
+    expect(description.latest?.findings).toHaveLength(1);
     go();
     await runs.ended(site.id);
     expect((await runs.describe(site.id, false)).running).toBeNull();
-    expect(state.looks).toBe(2);
+    expect(state.checkups).toBe(2);
   });
 
   it('says when it was not finished, keeps the previous result, and can be started again', async () => {
@@ -145,13 +145,13 @@ describe('a finding', () => {
     state.finds = found([script('a')]);
     await run();
     expect(await runs.countFindings(site.id)).toBe(1);
-    await runs.keep(site.id, 'script:a', true, owner);
-    await runs.keep(site.id, 'script:a', true, owner);
+    await runs.markFinding(site.id, 'script:a', true, owner);
+    await runs.markFinding(site.id, 'script:a', true, owner);
     expect([await titles(), await runs.countFindings(site.id)]).toEqual([[], 0]);
     await run();
     const { latest } = await runs.describe(site.id, false);
     expect(latest).toMatchObject({ findings: [], kept: [{ key: 'script:a', by: 'owner' }] });
-    await runs.keep(site.id, 'script:a', false, owner);
+    await runs.markFinding(site.id, 'script:a', false, owner);
     expect(await titles()).toEqual(['A script in uploads']);
     const audit = await db
       .selectFrom('audit')
@@ -168,7 +168,7 @@ describe('a finding', () => {
   it('that does not exist can’t be kept', async () => {
     const { runs, run } = await start();
     await run();
-    await expect(runs.keep(site.id, 'script:other', true, owner)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(runs.markFinding(site.id, 'script:other', true, owner)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('is reported once, when it is new and not kept', async () => {
@@ -178,7 +178,7 @@ describe('a finding', () => {
     await run();
     state.finds = found([script('a'), script('b')], 0);
     await run();
-    await runs.keep(site.id, 'script:a', true, owner);
+    await runs.markFinding(site.id, 'script:a', true, owner);
     state.finds = found([]);
     await run();
     state.finds = found([script('a')]);
@@ -214,22 +214,22 @@ describe('the weekly checkup', () => {
     const slot = slotBefore(Date.UTC(2026, 10, 21, 12)) + WEEK_MS;
     const { runs, state } = await start({ now: slot - 3600_000 });
     await runs.round();
-    expect(state.looks).toBe(0);
+    expect(state.checkups).toBe(0);
     for (const after of [0, 60_000, 24 * 3600_000]) {
       state.now = slot + after;
       await runs.round();
-      expect(state.looks).toBe(1);
+      expect(state.checkups).toBe(1);
     }
     state.now = slot + WEEK_MS;
     await runs.round();
-    expect(state.looks).toBe(2);
+    expect(state.checkups).toBe(2);
   });
 
   it('runs within a day when guard was stopped at its time, but not on a site that was never checked', async () => {
     const slot = slotBefore(Date.UTC(2026, 10, 21, 12)) + WEEK_MS;
     const fresh = await start({ now: slot + 3600_000 });
     await fresh.runs.round();
-    expect(fresh.state.looks).toBe(0);
+    expect(fresh.state.checkups).toBe(0);
 
     const first = await start({ now: slot - 1000 });
     first.state.now = slot;
@@ -237,10 +237,10 @@ describe('the weekly checkup', () => {
     const { dataDir } = first;
     const late = await start({ dataDir, now: slot + WEEK_MS + 3600_000 });
     await late.runs.round();
-    expect(late.state.looks).toBe(1);
+    expect(late.state.checkups).toBe(1);
     const tooLate = await start({ dataDir, now: slot + 2 * WEEK_MS + 25 * 3600_000 });
     await tooLate.runs.round();
-    expect(tooLate.state.looks).toBe(0);
+    expect(tooLate.state.checkups).toBe(0);
   });
 
   it('reports once that a check could not run, unless an owner started the checkup and sees it', async () => {
@@ -265,10 +265,10 @@ describe('the weekly checkup', () => {
     state.weekly = false;
     state.now = slot;
     await runs.round();
-    expect(state.looks).toBe(0);
+    expect(state.checkups).toBe(0);
     state.weekly = true;
     await runs.round();
-    expect(state.looks).toBe(1);
+    expect(state.checkups).toBe(1);
   });
 
   it('is tried again when it could not be finished', async () => {
@@ -279,7 +279,7 @@ describe('the weekly checkup', () => {
     await runs.round();
     state.finds = found([]);
     await runs.round();
-    expect(state.looks).toBe(2);
+    expect(state.checkups).toBe(2);
     expect((await runs.describe(site.id, false)).latest).not.toBeNull();
   });
 });

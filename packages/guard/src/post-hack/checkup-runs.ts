@@ -15,7 +15,7 @@ import type { CheckupStore, StoredCheckup } from './checkup-store.js';
 const NIGHT = { first: 2 * 60, minutes: 3 * 60 };
 const EVERY_MS = 60_000;
 /** A checkup that was missed, since guard was stopped, runs within a day. */
-const MAKE_UP_MS = 24 * 3600_000;
+const CATCH_UP_MS = 24 * 3600_000;
 /** Maximum number of earlier checkups in a response. */
 const EARLIER_MAX = 60;
 
@@ -28,7 +28,7 @@ export interface CheckupRunsOptions {
    * @param before administrators of the previous checkup
    * @param onCheck called when a check has ended
    */
-  readonly look: (site: SiteConfig, before: Findings['administrators'], onCheck: () => void) => Promise<Findings>;
+  readonly examine: (site: SiteConfig, before: Findings['administrators'], onCheck: () => void) => Promise<Findings>;
   /** The sites, read at each round. */
   readonly sites: Iterable<SiteConfig>;
   readonly timeZone: (site: SiteId) => string;
@@ -58,7 +58,7 @@ export interface CheckupRuns {
    * @throws ApiError 404 for a finding that the latest checkup does not contain
    * @throws StorageError
    */
-  keep(site: SiteId, key: string, keep: boolean, actor: Actor): Promise<void>;
+  markFinding(site: SiteId, key: string, keep: boolean, actor: Actor): Promise<void>;
   start(): void;
   /** Runs the checkups that are due, one site after the other. Never throws. */
   round(): Promise<void>;
@@ -90,7 +90,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     const known = running.get(site.id);
     if (known !== undefined) return known.ended;
     const state = { done: 0 };
-    const ended = look(site, slot, state)
+    const ended = examineSite(site, slot, state)
       .then(
         () => failed.delete(site.id),
         (error: unknown) => {
@@ -103,10 +103,10 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     return ended;
   }
 
-  async function look(site: SiteConfig, slot: number | null, state: { done: number }): Promise<void> {
+  async function examineSite(site: SiteConfig, slot: number | null, state: { done: number }): Promise<void> {
     const before = await store.latest(site.id);
     const at = clock();
-    const found = await deps.look(site, before?.administrators ?? null, () => {
+    const found = await deps.examine(site, before?.administrators ?? null, () => {
       state.done += 1;
     });
     // When administrators could not be listed, those of the previous checkup are kept.
@@ -129,26 +129,26 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     before: StoredCheckup | null,
     weekly: boolean,
   ): Promise<void> {
-    const known = new Set([...(before?.findings ?? []), ...(await store.kept(site))].map(({ key }) => key));
-    const fresh = findings.filter(({ key }) => !known.has(key));
+    const known = new Set([...(before?.findings ?? []), ...(await store.listMarks(site))].map(({ key }) => key));
+    const newFindings = findings.filter(({ key }) => !known.has(key));
     const ranBefore = (check: CheckName) => before?.checks.find((outcome) => outcome.check === check)?.ran !== 0;
     const isIncomplete = weekly && checks.some(({ check, ran }) => ran === 0 && ranBefore(check));
-    if (fresh.length === 0 && !isIncomplete) return;
+    if (newFindings.length === 0 && !isIncomplete) return;
     await deps.securityEvents.report(site, {
       kind: 'checkup-finding',
       uid: `checkup-${id}`,
       at,
-      findings: fresh.map(({ title }) => title),
+      findings: newFindings.map(({ title }) => title),
       ran: checks.filter(({ ran }) => ran === 1).length,
       checks: checks.length,
     });
   }
 
   /** Returns the time of the weekly checkup that is due, or null. */
-  async function dueSlot(site: SiteId): Promise<number | null> {
+  async function findDueSlot(site: SiteId): Promise<number | null> {
     const now = clock();
     const slot = lastWeeklyTime(checkupMinute(site), deps.timeZone(site), now);
-    if (now - slot >= MAKE_UP_MS || slots.get(site) === slot) return null;
+    if (now - slot >= CATCH_UP_MS || slots.get(site) === slot) return null;
     const last = await store.lastSlot(site);
     // Half a week, because a change of the site's time zone moves the time.
     const isDone = last === null ? slot < since : slot - last < 3.5 * 24 * 3600_000;
@@ -164,7 +164,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
       if (stopped) return;
       if (!deps.isWeekly(site.id)) continue;
       try {
-        const slot = await dueSlot(site.id);
+        const slot = await findDueSlot(site.id);
         if (slot !== null) await run(site, slot);
       } catch (error) {
         logger.error({ event: 'checkup-failed', site: site.id, err: error }, 'A weekly checkup can’t run yet.');
@@ -192,7 +192,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
       const [latest, { list, more }, marks] = await Promise.all([
         store.latest(site),
         store.earlier(site, all ? EARLIER_MAX : EARLIER_SHOWN),
-        store.kept(site),
+        store.listMarks(site),
       ]);
       const run = running.get(site);
       const byKey = new Map(marks.map((mark) => [mark.key, mark]));
@@ -221,18 +221,18 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
       return { day: (Math.floor(minute / (24 * 60)) + 1) % 7, time };
     },
     async countFindings(site) {
-      const [latest, marks] = await Promise.all([store.latest(site), store.kept(site)]);
+      const [latest, marks] = await Promise.all([store.latest(site), store.listMarks(site)]);
       const known = new Set(marks.map(({ key }) => key));
       return latest?.findings.filter(({ key }) => !known.has(key)).length ?? 0;
     },
-    async keep(site, key, keep, actor) {
+    async markFinding(site, key, keep, actor) {
       const finding = (await store.latest(site))?.findings.find((found) => found.key === key);
       if (finding === undefined) {
         throw new ApiError('not_found', {
           message: 'The latest checkup does not have this finding. Load the page again.',
         });
       }
-      await store.setKept(site, finding, keep, { actor, at: clock() });
+      await store.setMark(site, finding, keep, { actor, at: clock() });
     },
     start: later,
     round,

@@ -10,7 +10,7 @@ import type { Findings } from './checkup.js';
 import type { Finding } from './checkup-findings.js';
 
 /** Checkups that are kept for each site: a year of weekly ones. */
-const KEPT = 60;
+const CHECKUPS_MAX = 60;
 
 /** A finished checkup. Times are milliseconds. */
 export interface StoredCheckup extends Findings {
@@ -26,7 +26,7 @@ export interface EarlierCheckup {
 }
 
 /** A finding that a user has marked as known. */
-export interface KeptMark {
+export interface FindingMark {
   readonly key: string;
   readonly at: number;
   readonly by: string;
@@ -38,12 +38,12 @@ export interface CheckupStore {
   save(site: SiteId, checkup: StoredCheckup, slot: number | null): Promise<void>;
   latest(site: SiteId): Promise<StoredCheckup | null>;
   /** Returns those before the latest, newest first. */
-  earlier(site: SiteId, most: number): Promise<{ readonly list: readonly EarlierCheckup[]; readonly more: number }>;
+  earlier(site: SiteId, limit: number): Promise<{ readonly list: readonly EarlierCheckup[]; readonly more: number }>;
   /** Returns the latest weekly time whose checkup has run; null when there is none. */
   lastSlot(site: SiteId): Promise<number | null>;
-  kept(site: SiteId): Promise<readonly KeptMark[]>;
+  listMarks(site: SiteId): Promise<readonly FindingMark[]>;
   /** Marks a finding as known, or removes the mark, with an audit row. Repeating it changes nothing. */
-  setKept(
+  setMark(
     site: SiteId,
     finding: Finding,
     keep: boolean,
@@ -52,7 +52,7 @@ export interface CheckupStore {
 }
 
 /** Setting name of the audit rows for marks. */
-const KEPT_AUDIT = 'checkup_kept';
+const MARK_AUDIT = 'checkup_kept';
 
 /** Stores results in SQL tables. Only the latest one of a site is complete; for the others there are counts. */
 export function sqlCheckupStore(database: Database): CheckupStore {
@@ -74,13 +74,13 @@ export function sqlCheckupStore(database: Database): CheckupStore {
           .insertInto('checkups')
           .values({ id, site, at, slot, found, missing: missing.join(','), result: JSON.stringify(findings) })
           .execute();
-        const kept = transaction
+        const newest = transaction
           .selectFrom('checkups')
           .select('id')
           .where('site', '=', site)
           .orderBy('at', 'desc')
-          .limit(KEPT);
-        await transaction.deleteFrom('checkups').where('site', '=', site).where('id', 'not in', kept).execute();
+          .limit(CHECKUPS_MAX);
+        await transaction.deleteFrom('checkups').where('site', '=', site).where('id', 'not in', newest).execute();
       });
     },
 
@@ -94,10 +94,10 @@ export function sqlCheckupStore(database: Database): CheckupStore {
       return row === undefined ? null : { ...parseFindings(row.id, row.result ?? ''), id: row.id, at: Number(row.at) };
     },
 
-    async earlier(site, most) {
+    async earlier(site, limit) {
       const before = db.selectFrom('checkups').where('site', '=', site).where('result', 'is', null);
       const [rows, { count }] = await Promise.all([
-        before.select(['at', 'found', 'missing']).orderBy('at', 'desc').limit(most).execute(),
+        before.select(['at', 'found', 'missing']).orderBy('at', 'desc').limit(limit).execute(),
         before.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
       ]);
       const list = rows.map(({ at, found, missing }) => ({
@@ -117,7 +117,7 @@ export function sqlCheckupStore(database: Database): CheckupStore {
       return row?.slot == null ? null : Number(row.slot);
     },
 
-    async kept(site) {
+    async listMarks(site) {
       const rows = await db
         .selectFrom('checkup_kept')
         .select(['key', 'at', 'login'])
@@ -127,7 +127,7 @@ export function sqlCheckupStore(database: Database): CheckupStore {
       return rows.map(({ key, at, login }) => ({ key, at: Number(at), by: login }));
     },
 
-    async setKept(site, { key, title }, keep, by) {
+    async setMark(site, { key, title }, keep, by) {
       await db.transaction().execute(async (transaction) => {
         const changed = keep
           ? (
@@ -148,7 +148,7 @@ export function sqlCheckupStore(database: Database): CheckupStore {
         // The audit trail is read by people: the English title names the finding.
         const name = { key, title: toEnglish(title) };
         const entry = keep ? { before: null, after: name } : { before: name, after: null };
-        await addAuditRows(transaction as unknown as Database, site, by, [{ name: KEPT_AUDIT, ...entry }]);
+        await addAuditRows(transaction as unknown as Database, site, by, [{ name: MARK_AUDIT, ...entry }]);
       });
     },
   };

@@ -44,7 +44,7 @@ export function postHackEndpoints(
       };
     },
     async forcePasswordReset({ go_on }, { site, actor }) {
-      const job = await remedies.forcePasswordReset({ site, actor, goOn: go_on === 1 });
+      const job = await remedies.forcePasswordReset({ site, actor, continueStopped: go_on === 1 });
       return {
         data: { job: toJobResponse(job) },
         message: 'Everyone is logged out and has to choose a new password. You have to log in again, too.',
@@ -63,7 +63,7 @@ export function postHackEndpoints(
       return { data: await describeCheckups(site.id), message: '' };
     },
     async keepFinding({ key, keep }, { site, actor }) {
-      await checkups.keep(site.id, key, keep === 1, actor);
+      await checkups.markFinding(site.id, key, keep === 1, actor);
       parts.activity.handleAuditChange();
       return {
         data: await describeCheckups(site.id),

@@ -38,9 +38,9 @@ export function passwordResetStep(deps: PasswordResetContext): Step {
     if (cursor === null) {
       const { users, salts } = await deps.commands.forcePasswordReset(site);
       await deps.forgetFactors(site);
-      const said = saltsSentences(await proveSalts(deps.commands, site, salts));
-      const next: Cursor = { partitions: Array(PARTITIONS).fill(0), mailed: 0, failed: 0, salts: said };
-      return { ...job, total: users, cursor: next as unknown as JsonValue, summary: said };
+      const sentences = saltsSentences(await proveSalts(deps.commands, site, salts));
+      const next: Cursor = { partitions: Array(PARTITIONS).fill(0), mailed: 0, failed: 0, salts: sentences };
+      return { ...job, total: users, cursor: next as unknown as JsonValue, summary: sentences };
     }
     const partitions = cursor.partitions.length;
     const mails = await deps.mails();

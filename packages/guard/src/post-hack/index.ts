@@ -13,7 +13,7 @@ import { toJobAudit } from './job-labels.js';
 import { createJobRunner } from './job-runner.js';
 import { createJobStore } from './jobs-store.js';
 import { logOutStep } from './log-out-users.js';
-import { KeptSessions } from './post-hack.js';
+import { CallerSessions } from './post-hack.js';
 import { reinstallStep } from './reinstall-plugins.js';
 
 export { type CheckupTables, checkupMigrations } from './checkup-store.js';
@@ -44,7 +44,7 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
     const { config, siteList, db, wordpress, sites, sessions, audit, clock, logger } = services;
     const store = createJobStore(db);
     const commands = createPostHackCommands(wordpress);
-    const keptSessions = new KeptSessions();
+    const callerSessions = new CallerSessions();
     const runner = createJobRunner({
       store,
       steps: {
@@ -54,7 +54,7 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
           forgetFactors: ({ id }) => twoFactor.forgetBrowsers(id),
           mails: () => loadResetMails(services.languages),
         }),
-        'log-out-users': logOutStep({ commands }, keptSessions),
+        'log-out-users': logOutStep({ commands }, callerSessions),
       },
       getSite: (id) => siteList.find(id),
       onChanged(job) {
@@ -75,7 +75,7 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
     const checkups = createCheckupRuns({
       store: sqlCheckupStore(db),
       sites: siteList,
-      async look(site, before, onCheck) {
+      async examine(site, before, onCheck) {
         const { runCheckup, readRecentEvents } = await import('./checkup.js');
         const context = {
           commands,
@@ -101,7 +101,7 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
       countFindings: checkups.countFindings,
       async loadEndpoints() {
         const { postHackEndpoints } = await import('./endpoints.js');
-        const parts = { runner, store, commands, keptSessions, checkups, activity, alerts };
+        const parts = { runner, store, commands, callerSessions, checkups, activity, alerts };
         return { handlers: postHackEndpoints(services, parts) };
       },
       async onServing() {

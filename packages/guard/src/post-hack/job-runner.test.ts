@@ -27,7 +27,7 @@ async function store(): Promise<JobStore> {
 
 function runner(jobs: JobStore, step: Step, ended: StoredJob[] = []): JobRunner {
   let time = 1000;
-  const made = createJobRunner({
+  const runner = createJobRunner({
     store: jobs,
     steps: { 'reinstall-plugins': step, 'force-password-reset': step, 'log-out-users': step },
     getSite: (id) => (id === 'site' ? site : null),
@@ -36,8 +36,8 @@ function runner(jobs: JobStore, step: Step, ended: StoredJob[] = []): JobRunner 
     logger: silentLogger(),
     retryPausesMs: [1, 1],
   });
-  onTestFinished(() => made.stop());
-  return made;
+  onTestFinished(() => runner.stop());
+  return runner;
 }
 
 async function whenEnded(jobs: JobStore): Promise<StoredJob> {

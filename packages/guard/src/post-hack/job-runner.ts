@@ -129,8 +129,8 @@ export function createJobRunner(deps: JobRunnerOptions): JobRunner {
       if (known) return known;
       const { actor, cursor, items, total } = await make();
       const startedAt = clock();
-      const fresh = { id: randomUUID(), site: site.id, kind, startedAt, endedAt: null, actor, cursor, items, total };
-      const job = await save({ ...fresh, state: 'running', done: 0, summary: [], error: '' });
+      const newJob = { id: randomUUID(), site: site.id, kind, startedAt, endedAt: null, actor, cursor, items, total };
+      const job = await save({ ...newJob, state: 'running', done: 0, summary: [], error: '' });
       deps.onChanged(job);
       const after = await first(job).catch((error: unknown) => {
         // Its end may not be stored either; it must not block a later start.

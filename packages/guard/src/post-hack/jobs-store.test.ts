@@ -19,8 +19,8 @@ it('the store keeps the last ten starts of a kind at a site, and those of other 
   // Every state of a job replaces the previous one.
   await store.save(job('24', { startedAt: 24, summary: ['3 users were logged out.'] }));
   const rows = await db.selectFrom('jobs').select('id').orderBy('started_at').execute();
-  const kept = Array.from({ length: 10 }, (_, n) => `${n + 15}`);
-  expect(rows.map(({ id }) => id)).toEqual(['other-site', 'other-kind', ...kept]);
+  const stored = Array.from({ length: 10 }, (_, n) => `${n + 15}`);
+  expect(rows.map(({ id }) => id)).toEqual(['other-site', 'other-kind', ...stored]);
   expect((await store.latest('a')).map(({ id, summary }) => [id, ...summary]).sort()).toEqual([
     ['24', '3 users were logged out.'],
     ['other-kind'],

@@ -8,7 +8,7 @@ import type { Migrations } from '../storage/migrations.js';
 import { StorageError } from '../storage/storage-error.js';
 
 /** Jobs of one kind that are kept for each site. */
-const KEPT = 10;
+const JOBS_MAX = 10;
 
 /** Stores jobs in an SQL table. */
 export function createJobStore(database: Database): JobStore {
@@ -23,18 +23,18 @@ export function createJobStore(database: Database): JobStore {
           .values({ id, site, kind, started_at: startedAt, ...row })
           .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
           .execute();
-        const kept = transaction
+        const newest = transaction
           .selectFrom('jobs')
           .select('id')
           .where('site', '=', site)
           .where('kind', '=', kind)
           .orderBy('started_at', 'desc')
-          .limit(KEPT);
+          .limit(JOBS_MAX);
         await transaction
           .deleteFrom('jobs')
           .where('site', '=', site)
           .where('kind', '=', kind)
-          .where('id', 'not in', kept)
+          .where('id', 'not in', newest)
           .execute();
       });
     },

@@ -16,15 +16,15 @@ export function newLogOut(actor: Actor): NewJob {
 
 /**
  * Ends all sessions in one step.
- * @param keptSessions browsers whose sessions are kept. Cookies are never stored, so after a restart these sessions
+ * @param callerSessions browsers whose sessions are kept. Cookies are never stored, so after a restart these sessions
  * end, too
  */
 export function logOutStep(
   deps: LogOutContext,
-  keptSessions: { take(site: SiteConfig): BrowserIdentity | null },
+  callerSessions: { take(site: SiteConfig): BrowserIdentity | null },
 ): Step {
   return async (site, job) => {
-    const { users, salts } = await deps.commands.logOutUsers(site, keptSessions.take(site));
+    const { users, salts } = await deps.commands.logOutUsers(site, callerSessions.take(site));
     const outcome = await proveSalts(deps.commands, site, salts);
     const ended = serverMessage('users_logged_out', { count: users });
     return { ...job, state: 'done', done: 1, total: 1, summary: [ended, ...saltsSentences(outcome)] };

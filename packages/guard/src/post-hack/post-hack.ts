@@ -21,28 +21,28 @@ export interface PostHackContext {
   readonly runner: JobRunner;
   readonly store: JobStore;
   readonly commands: Pick<PostHackCommands, 'plugins'>;
-  readonly keptSessions: KeptSessions;
+  readonly callerSessions: CallerSessions;
 }
 
 /** Browsers whose sessions are kept, from the request until the step. In memory only: cookies are never stored. */
-export class KeptSessions {
-  readonly #kept = new Map<SiteId, BrowserIdentity>();
+export class CallerSessions {
+  readonly #sessions = new Map<SiteId, BrowserIdentity>();
 
   set(site: SiteConfig, visitor: BrowserIdentity | null): void {
-    if (visitor === null) this.#kept.delete(site.id);
-    else this.#kept.set(site.id, visitor);
+    if (visitor === null) this.#sessions.delete(site.id);
+    else this.#sessions.set(site.id, visitor);
   }
 
   take(site: SiteConfig): BrowserIdentity | null {
-    const kept = this.#kept.get(site.id) ?? null;
-    this.#kept.delete(site.id);
-    return kept;
+    const session = this.#sessions.get(site.id) ?? null;
+    this.#sessions.delete(site.id);
+    return session;
   }
 }
 
 /** The use cases of the page Post-hack Actions. All of them throw ConnectorError and StorageError. */
 export function postHack(deps: PostHackContext) {
-  const { runner, store, commands, keptSessions } = deps;
+  const { runner, store, commands, callerSessions } = deps;
   const known = new Map<SiteId, PostHackFacts>();
   return {
     /**
@@ -62,21 +62,21 @@ export function postHack(deps: PostHackContext) {
     },
 
     /**
-     * Resolves once all passwords are reset; mails follow. With `goOn`, only the remaining mails of a stopped job are
-     * sent.
+     * Resolves once all passwords are reset; mails follow. With `continueStopped`, only the remaining mails of a stopped
+     * job are sent.
      */
     async forcePasswordReset({
       site,
       actor,
-      goOn,
+      continueStopped,
     }: {
       site: SiteConfig;
       actor: Actor;
-      goOn: boolean;
+      continueStopped: boolean;
     }): Promise<StoredJob> {
       const kind = 'force-password-reset';
-      const going = goOn ? await runner.continueStopped(site, kind) : null;
-      return going ?? runner.startAndStep(site, async () => newPasswordReset(actor), kind);
+      const continued = continueStopped ? await runner.continueStopped(site, kind) : null;
+      return continued ?? runner.startAndStep(site, async () => newPasswordReset(actor), kind);
     },
 
     /** `keep`: the browser whose session is kept, or null. */
@@ -90,7 +90,7 @@ export function postHack(deps: PostHackContext) {
       keep: BrowserIdentity | null;
     }): Promise<StoredJob> {
       const make = async () => {
-        keptSessions.set(site, keep);
+        callerSessions.set(site, keep);
         return newLogOut(actor);
       };
       return runner.startAndStep(site, make, 'log-out-users');

@@ -23,15 +23,15 @@ const installed: InstalledPlugins = {
   sessions: 1,
 };
 const plugins = async () => installed;
-const answer = (change: Partial<Reinstalled>): Reinstalled => ({
+const createReinstalled = (change: Partial<Reinstalled>): Reinstalled => ({
   ...{ result: 'done', reason: '', version: '1.0', unknown_files: [], changed_files: 0, refused_file: '' },
   ...change,
 });
 
 /** Runs a reinstallation to its end. */
-async function run(answers: Readonly<Record<string, Reinstalled>>): Promise<StoredJob> {
+async function run(responses: Readonly<Record<string, Reinstalled>>): Promise<StoredJob> {
   const step = reinstallStep({
-    commands: { reinstallPlugin: async (_site, file) => answers[file] as Reinstalled },
+    commands: { reinstallPlugin: async (_site, file) => responses[file] as Reinstalled },
     directory,
   });
   const begun = await newReinstallation({ commands: { plugins } }, { site, actor, only: null, before: [] });
@@ -48,11 +48,11 @@ const OUTSIDE = '2 must-use plugins and drop-ins stay as they are, since they do
 
 describe('a reinstallation', () => {
   it('has one row for each plugin that the page announces, and counts the others in its summary', async () => {
-    const known = { runner: {} as never, store: { latest: async () => [] } as never, keptSessions: {} as never };
+    const known = { runner: {} as never, store: { latest: async () => [] } as never, callerSessions: {} as never };
     const { facts } = await postHack({ ...known, commands: { plugins } }).jobs(site);
     const job = await run({
-      'form/form.php': answer({}),
-      'hello.php': answer({ result: 'skipped', reason: 'not_free' }),
+      'form/form.php': createReinstalled({}),
+      'hello.php': createReinstalled({ result: 'skipped', reason: 'not_free' }),
     });
     expect(facts.plugins).toBe(2);
     expect(job.items.map(({ id }) => id)).toEqual(['form/form.php', 'hello.php']);
@@ -61,7 +61,7 @@ describe('a reinstallation', () => {
   });
 
   it('says that a plugin could not be checked while the directory does not respond, and nothing else', async () => {
-    const silent = answer({ result: 'failed', reason: 'directory_unreachable' });
+    const silent = createReinstalled({ result: 'failed', reason: 'directory_unreachable' });
     const job = await run({ 'form/form.php': silent, 'hello.php': silent });
     expect(job.items.map(({ state, reason }) => [state, reason])).toEqual([
       ['unchecked', 'The plugin directory does not answer.'],
@@ -71,8 +71,12 @@ describe('a reinstallation', () => {
   });
 
   it('names the file for which a package was refused', async () => {
-    const differs = answer({ result: 'failed', reason: 'checksum_differs', refused_file: 'inc/a\u202e.php' });
-    const unknown = answer({ result: 'failed', reason: 'not_on_list', refused_file: 'b.php' });
+    const differs = createReinstalled({
+      result: 'failed',
+      reason: 'checksum_differs',
+      refused_file: 'inc/a\u202e.php',
+    });
+    const unknown = createReinstalled({ result: 'failed', reason: 'not_on_list', refused_file: 'b.php' });
     const job = await run({ 'form/form.php': differs, 'hello.php': unknown });
     expect(job.items.map(({ reason }) => toEnglish(reason))).toEqual([
       'The download was damaged or changed: inc/a\\u202e.php. The old copy is still in place.',
@@ -81,8 +85,11 @@ describe('a reinstallation', () => {
   });
 
   it('does not mention clean copies when there is none', async () => {
-    const broken = answer({ result: 'failed', reason: 'download_failed' });
-    const job = await run({ 'form/form.php': broken, 'hello.php': answer({ result: 'skipped', reason: 'not_free' }) });
+    const broken = createReinstalled({ result: 'failed', reason: 'download_failed' });
+    const job = await run({
+      'form/form.php': broken,
+      'hello.php': createReinstalled({ result: 'skipped', reason: 'not_free' }),
+    });
     expect(summary(job)).toEqual(['1 plugin failed.', '1 plugin was skipped.', OUTSIDE]);
   });
 });

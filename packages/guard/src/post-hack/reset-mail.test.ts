@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { english, toLanguage } from '../i18n/language.js';
 import { createResetMail, createResetMails } from './reset-mail.js';
 
-const PLACES = ['{{site}}', '{{login}}', '{{link}}', '{{until}}', '{{date}}'];
+const PLACEHOLDERS = ['{{site}}', '{{login}}', '{{link}}', '{{until}}', '{{date}}'];
 
 describe('the mail of a forced password reset', () => {
   it('names in HTML and plain text the user, the site, and how long its link works', () => {
     const mail = createResetMail(english);
-    for (const place of PLACES) {
-      expect(mail.html).toContain(place);
-      expect(mail.text).toContain(place);
+    for (const placeholder of PLACEHOLDERS) {
+      expect(mail.html).toContain(placeholder);
+      expect(mail.text).toContain(placeholder);
     }
     expect(mail.text).toContain('The link works until: {{until}}');
     expect(mail.subject).toBe('[{{site}}] Choose a new password');

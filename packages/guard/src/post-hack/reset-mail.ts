@@ -4,7 +4,7 @@ import { renderNotice } from '../mail/notice-mail.js';
 import type { ResetMail, ResetMails } from '../wordpress/connector-commands.js';
 
 /** Placeholders that WordPress fills in for each user, since only WordPress knows the link and how long it works. */
-const PLACES = {
+const PLACEHOLDERS = {
   site: '{{site}}',
   login: '{{login}}',
   link: '{{link}}',
@@ -32,7 +32,7 @@ function list(languages: LanguageFor, folder: () => string): readonly Language[]
 /** Creates the mail with the link to choose a new password, in the common frame of guard's mails. */
 export function createResetMail(language: Language): ResetMail {
   const { translate } = language;
-  const { site, login, link, until, date } = PLACES;
+  const { site, login, link, until, date } = PLACEHOLDERS;
   const headline = translate('Choose a new password');
   return renderNotice(
     {

@@ -19,7 +19,7 @@ const written = (others: Partial<Exclude<NewSalts, { change: 'kept' }>> = {}) =>
   files: [],
   ...others,
 });
-const said = (outcome: SaltsOutcome) => saltsSentences(outcome).map(toEnglish).join(' ');
+const toText = (outcome: SaltsOutcome) => saltsSentences(outcome).map(toEnglish).join(' ');
 
 it('keys are reported as replaced only when all eight, and everything derived from them, have changed', () => {
   expect(judgeSalts(written(), prints('new'))).toEqual({ kind: 'replaced' });
@@ -42,17 +42,17 @@ it('keys that did not change are named with the place where they are set', () =>
     cause: 'elsewhere',
     files: ['/srv/keys.php'],
   });
-  expect(said(outcome)).toContain('these are still the old ones: AUTH_KEY, NONCE_SALT.');
-  expect(said(outcome)).toContain('They are set in /srv/keys.php.');
-  expect(said(outcome)).toContain('Every older cookie is invalid anyway.');
-  expect(said(outcome)).toContain('By hand:');
+  expect(toText(outcome)).toContain('these are still the old ones: AUTH_KEY, NONCE_SALT.');
+  expect(toText(outcome)).toContain('They are set in /srv/keys.php.');
+  expect(toText(outcome)).toContain('Every older cookie is invalid anyway.');
+  expect(toText(outcome)).toContain('By hand:');
 });
 
-it('a cookie is not called void while a scheme has its old salt', () => {
+it('a cookie is not called invalid while a scheme has its old salt', () => {
   const outcome = judgeSalts(written(), prints('new', old('AUTH_KEY', 'AUTH_SALT', 'auth')));
   expect(outcome).toMatchObject({ kind: 'partly', isCookieVoid: false, cause: 'old-file' });
-  expect(said(outcome)).not.toContain('void');
-  expect(said(outcome)).toContain('Everyone is logged out anyway');
+  expect(toText(outcome)).not.toContain('invalid');
+  expect(toText(outcome)).toContain('Everyone is logged out anyway');
 });
 
 it('the reason why nothing has changed is named', () => {
@@ -62,8 +62,8 @@ it('the reason why nothing has changed is named', () => {
     [written({ elsewhere: NAMES }), 'elsewhere'],
     [written(), 'old-file'],
   ] as const;
-  for (const [answer, cause] of causes) {
-    expect(judgeSalts(answer, prints('old'))).toMatchObject({ kind: 'stay', cause, isCookieVoid: false });
+  for (const [result, cause] of causes) {
+    expect(judgeSalts(result, prints('old'))).toMatchObject({ kind: 'stay', cause, isCookieVoid: false });
   }
 });
 
@@ -82,21 +82,25 @@ it('unknown keys count as neither old nor new', () => {
 });
 
 /** Responses of WordPress, one for each command; the last one repeats. Null for a failure. */
-function wordpress(...answers: readonly (SaltHashes | null)[]) {
+function wordpress(...responses: readonly (SaltHashes | null)[]) {
   const pauses: number[] = [];
   let calls = 0;
   const commands = {
     salts: async (_site: unknown, mark: string) => {
       expect(mark).toBe('ab'.repeat(16));
-      const answer = answers[Math.min(calls++, answers.length - 1)];
-      if (answer === null || answer === undefined) throw new Error('no answer');
-      return answer;
+      const response = responses[Math.min(calls++, responses.length - 1)];
+      if (response === null || response === undefined) throw new Error('no answer');
+      return response;
     },
   };
   const pause = async (ms: number) => {
     pauses.push(ms);
   };
-  return { prove: (answer: NewSalts) => proveSalts(commands, siteConfig(), answer, pause), pauses, asked: () => calls };
+  return {
+    prove: (written: NewSalts) => proveSalts(commands, siteConfig(), written, pause),
+    pauses,
+    asked: () => calls,
+  };
 }
 
 it('two new requests are sent, and the worse response counts', async () => {
@@ -123,7 +127,7 @@ it('an unknown outcome is reported as unknown', async () => {
   const site = wordpress(null);
   const outcome = await site.prove(written());
   expect(outcome).toEqual({ kind: 'unknown' });
-  expect(said(outcome)).toContain('It is not known');
+  expect(toText(outcome)).toContain('It is not known');
 });
 
 it('nothing is sent where the keys were kept', async () => {

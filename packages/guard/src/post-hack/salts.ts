@@ -87,8 +87,8 @@ async function readTwice(
   written: Exclude<NewSalts, { change: 'kept' }>,
 ): Promise<SaltsOutcome> {
   try {
-    const answers = await Promise.all([commands.salts(site, written.mark), commands.salts(site, written.mark)]);
-    const outcomes = answers.map((now) => judgeSalts(written, now));
+    const responses = await Promise.all([commands.salts(site, written.mark), commands.salts(site, written.mark)]);
+    const outcomes = responses.map((now) => judgeSalts(written, now));
     return outcomes.find(({ kind }) => kind !== 'replaced') ?? { kind: 'replaced' };
   } catch {
     return { kind: 'unknown' };
@@ -102,7 +102,7 @@ function wait(ms: number): Promise<void> {
 const BY_HAND =
   'By hand: put new ones from https://api.wordpress.org/secret-key/1.1/salt/ in place of the old ones where they are set.';
 const LOGGED_OUT = 'Everyone is logged out anyway, because every session has ended.';
-const VOID = 'Every older cookie is invalid anyway.';
+const COOKIES_INVALID = 'Every older cookie is invalid anyway.';
 
 const reasons: Readonly<Record<SaltsCause, string>> = {
   'not-writable': 'WordPress may not write wp-config.php.',
@@ -133,7 +133,7 @@ export function saltsSentences(outcome: SaltsOutcome): ServerText[] {
           : serverMessage('salts_partly', { names: names.join(', ') });
       const where = files.length === 0 ? [] : [serverMessage('salts_set_in', { files: files.join(', ') })];
       const end = cause === 'old-file' || cause === 'plugin' ? [] : [BY_HAND];
-      return [first, isCookieVoid ? VOID : LOGGED_OUT, reasons[cause], ...where, ...end];
+      return [first, isCookieVoid ? COOKIES_INVALID : LOGGED_OUT, reasons[cause], ...where, ...end];
     }
   }
 }

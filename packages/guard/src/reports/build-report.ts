@@ -316,7 +316,7 @@ export interface ReportList {
   /** Whether names are addresses or paths, which are written from left to right in every language. */
   readonly mono: boolean;
   readonly rows: readonly { readonly name: string; readonly value: string; readonly link: string | null }[];
-  readonly foot: string | null;
+  readonly footer: string | null;
 }
 
 /** Paths that a link of a mail may contain, because visitors choose them. */
@@ -327,9 +327,9 @@ const NAME_MAX = 60;
 const CHANGES_MAX = 6;
 
 /** Returns the lists of a report; empty ones are omitted. Text of visitors and users is plain and short. */
-function reportLists(language: Language, facts: ReportFacts, toLog: LogLinks, said: string): ReportList[] {
+function reportLists(language: Language, facts: ReportFacts, toLog: LogLinks, summary: string): ReportList[] {
   return [
-    addressList(language, facts, toLog, said),
+    addressList(language, facts, toLog, summary),
     pageList(language, facts, toLog),
     changeList(language, facts, toLog),
   ].filter((list) => list !== null);
@@ -339,12 +339,12 @@ function addressList(
   language: Language,
   { addresses, logins }: ReportFacts,
   toLog: LogLinks,
-  said: string,
+  summary: string,
 ): ReportList | null {
   const { translate, counted } = language;
   const sentence = describeLogins(language, logins);
-  const foot = said.includes(sentence) ? '' : sentence;
-  if (addresses.length === 0 && foot === '') return null;
+  const footer = summary.includes(sentence) ? '' : sentence;
+  if (addresses.length === 0 && footer === '') return null;
   return {
     title: translate('Addresses that tried most'),
     mono: true,
@@ -353,7 +353,7 @@ function addressList(
       value: counted('{count} failed login', '{count} failed logins', count),
       link: toLog({ preset: 'failed-logins', filters: { ip: value } }),
     })),
-    foot: foot === '' ? null : foot,
+    footer: footer === '' ? null : footer,
   };
 }
 
@@ -367,7 +367,7 @@ function pageList({ translate, counted }: Language, { pages }: ReportFacts, toLo
       value: counted('{count} visit', '{count} visits', count),
       link: PLAIN_PATH.test(value) ? toLog({ search: value }) : null,
     })),
-    foot: null,
+    footer: null,
   };
 }
 
@@ -389,7 +389,7 @@ function changeList(language: Language, { now, before }: ReportFacts, toLog: Log
     mono: false,
     rows:
       rest.length === 0 ? rows : [...rows, { name: translate('Other changes'), value: number(sum(rest)), link: null }],
-    foot: [
+    footer: [
       counted('{count} change in all.', '{count} changes in all.', total),
       ...(difference === '' ? [] : [`${difference}.`]),
     ].join(' '),

@@ -28,12 +28,12 @@ export function reportEndpoints(
   return {
     async weeklyReport(_input, { site }) {
       const { log } = await readSiteSettings(change.settings, site.id);
-      return { data: answer(toRecipients(log, maxEmails)), message: '' };
+      return { data: toResponse(toRecipients(log, maxEmails)), message: '' };
     },
     async 'update:notification_emails'({ entries: emails }, { site, actor }) {
       const deps = { change, sends, timeZone, maxEmails, clock };
-      const { recipients, reportsCome } = await setRecipients(deps, { site, actor, emails });
-      return { data: answer(recipients), message: savedText(recipients, reportsCome) };
+      const { recipients, willSendReports } = await setRecipients(deps, { site, actor, emails });
+      return { data: toResponse(recipients), message: savedText(recipients, willSendReports) };
     },
     async previewWeeklyReport(_input, { site }) {
       return { data: await soFar(site), message: '' };
@@ -45,13 +45,13 @@ export function reportEndpoints(
   };
 }
 
-function savedText({ entries }: ReportRecipients, reportsCome: boolean): string {
+function savedText({ entries }: ReportRecipients, willSendReports: boolean): string {
   if (entries.length === 0) return 'Nobody gets the weekly report.';
-  return reportsCome
+  return willSendReports
     ? 'The list is saved.'
     : 'The list is saved. Reports come once the log is on and kept for 8 days or more.';
 }
 
-function answer({ entries, max_emails }: ReportRecipients) {
+function toResponse({ entries, max_emails }: ReportRecipients) {
   return { entries: entries.map((entry) => ({ ...entry })), max_emails };
 }

@@ -26,7 +26,7 @@ export interface WeeklyReports extends RunningFeature {
 
 export const weeklyReports: Feature<
   WeeklyReports,
-  { readonly activity: ActivityLog; readonly alerts: Pick<Alerts, 'getsReport'> }
+  { readonly activity: ActivityLog; readonly alerts: Pick<Alerts, 'receivesReport'> }
 > = {
   name: 'reports',
   start(services, { activity, alerts }) {
@@ -37,7 +37,7 @@ export const weeklyReports: Feature<
     const logSettings = (site: SiteId) => sites.get(site).settings.log;
     /** Recipients of the tab who want the report. */
     const recipients = (site: SiteId) =>
-      logSettings(site).notification_emails.filter((email) => alerts.getsReport(site, email));
+      logSettings(site).notification_emails.filter((email) => alerts.receivesReport(site, email));
     const report = async (site: SiteConfig, period: ReportPeriod) => {
       const addresses = readLoginAddresses(await settingHistory(site.id, 'login_url'));
       return makeReport(activity.store, site.id, reportSite(sites, site), period, addresses);

@@ -101,10 +101,10 @@ describe('the HTML of a report', () => {
 
 it.each([
   ['an ordinary week', reportFacts],
-  ['a week in which everything is long', longestFacts],
+  ['a week with long values everywhere', longestFacts],
 ])('text and HTML have the same content for %s', (_name, facts) => {
   const report = buildReport(facts, reportSite);
-  const said = new Set(
+  const visibleTexts = new Set(
     mailElements(renderReport(report)).flatMap(({ texts, attributes }) => [
       ...texts.map((text) => text.trim()),
       ...(attributes['aria-label'] === undefined ? [] : [attributes['aria-label']]),
@@ -116,18 +116,18 @@ it.each([
     ...report.tasks.flatMap(({ title, text, button }) => [title, text, button]),
     ...report.figures.flatMap(({ label, value, compared }) => [label, value, compared]),
     ...report.days.map((day) => day.words),
-    ...report.lists.flatMap(({ title, rows, foot }) => [
-      ...[title, foot ?? ''],
+    ...report.lists.flatMap(({ title, rows, footer }) => [
+      ...[title, footer ?? ''],
       ...rows.flatMap(({ name, value }) => [name, value]),
     ]),
   ].filter((word) => word !== '');
   expect(words.length).toBeGreaterThan(30);
   for (const word of words as string[]) {
-    expect(said.has(word), `“${word}” in the HTML`).toBe(true);
+    expect(visibleTexts.has(word), `“${word}” in the HTML`).toBe(true);
     expect(text.includes(word), `“${word}” in the text`).toBe(true);
   }
   for (const note of [...report.notes, report.labels.why]) {
-    expect([...said].some((one) => one.includes(note))).toBe(true);
+    expect([...visibleTexts].some((one) => one.includes(note))).toBe(true);
     expect(text).toContain(note);
   }
 });

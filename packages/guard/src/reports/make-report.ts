@@ -47,10 +47,10 @@ export function reportText(report: WeeklyReport): string {
     ...tasks.filter(({ urgent }) => urgent).map(toLines),
     report.figures.map(({ label, value, compared }) => `${label}: ${value}${compared === '' ? '' : ` (${compared})`}`),
     [labels.days, ...report.days.map(({ words }) => words)],
-    ...report.lists.map(({ title, rows, foot }) => [
+    ...report.lists.map(({ title, rows, footer }) => [
       title,
       ...rows.map(({ name, value }) => `- ${name}: ${value}`),
-      ...(foot === null ? [] : [foot]),
+      ...(footer === null ? [] : [footer]),
     ]),
     ...tasks.filter(({ urgent }) => !urgent).map(toLines),
     ...(report.notes.length === 0 ? [] : [report.notes]),

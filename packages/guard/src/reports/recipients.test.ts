@@ -11,9 +11,9 @@ import { normalEmail, readRecipients, recipientId, setRecipients } from './recip
 import { lastSendTime } from './send-time.js';
 import { createReportStore } from './sent-reports.js';
 
-function refusal(entries: readonly string[], most = 5): unknown {
+function refusal(entries: readonly string[], max = 5): unknown {
   try {
-    return readRecipients(entries, most);
+    return readRecipients(entries, max);
   } catch (error) {
     return (error as ApiError).fields;
   }

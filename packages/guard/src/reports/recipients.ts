@@ -41,7 +41,7 @@ export function normalEmail(text: string): string | null {
  * Parses a new list of recipients, all or nothing. Duplicates are removed.
  * @throws ApiError invalid_input with a text for each invalid row, under its position from 0
  */
-export function readRecipients(entries: readonly string[], most: number): string[] {
+export function readRecipients(entries: readonly string[], max: number): string[] {
   const fields: Record<string, ServerText> = {};
   const list: string[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -50,8 +50,8 @@ export function readRecipients(entries: readonly string[], most: number): string
     else if (email === null) fields[index] = messages.invalidEmail;
     else if (!list.includes(email)) list.push(email);
   }
-  if (list.length > most && Object.keys(fields).length === 0) {
-    fields.entries = serverMessage('too_many_recipients', { count: most });
+  if (list.length > max && Object.keys(fields).length === 0) {
+    fields.entries = serverMessage('too_many_recipients', { count: max });
   }
   if (Object.keys(fields).length > 0) throw new ApiError('invalid_input', { fields });
   return list;
@@ -88,15 +88,15 @@ export interface RecipientContext {
 export async function setRecipients(
   deps: RecipientContext,
   { site, actor, emails }: { readonly site: SiteConfig; readonly actor: Actor; readonly emails: readonly string[] },
-): Promise<{ readonly recipients: ReportRecipients; readonly reportsCome: boolean }> {
+): Promise<{ readonly recipients: ReportRecipients; readonly willSendReports: boolean }> {
   const list = readRecipients(emails, deps.maxEmails);
   const { after } = await changeSettings(deps.change, { site, actor }, async ({ log }) => {
-    const fresh = list.filter((email) => !log.notification_emails.includes(email));
+    const added = list.filter((email) => !log.notification_emails.includes(email));
     const due = getDueSendTime(site.id, deps.timeZone(site.id), deps.clock());
-    if (fresh.length > 0 && due !== null) await deps.sends.skip(site.id, fresh, due, deps.clock());
+    if (added.length > 0 && due !== null) await deps.sends.skip(site.id, added, due, deps.clock());
     return { notification_emails: list };
   });
-  return { recipients: toRecipients(after.log, deps.maxEmails), reportsCome: reportsArePossible(after.log) };
+  return { recipients: toRecipients(after.log, deps.maxEmails), willSendReports: canSendReports(after.log) };
 }
 
 /** Converts the recipients of a site for the API. */
@@ -108,6 +108,6 @@ export function toRecipients({ notification_emails }: LogSettings, maxEmails: nu
 }
 
 /** Whether a site's log is on and kept long enough for a report. */
-export function reportsArePossible({ disable_activity_log, log_lifetime }: LogSettings): boolean {
+export function canSendReports({ disable_activity_log, log_lifetime }: LogSettings): boolean {
   return disable_activity_log === 0 && log_lifetime >= WEEKLY_REPORT_MIN_DAYS;
 }

@@ -51,7 +51,7 @@ function Card({ report }: { readonly report: WeeklyReport }): ReactNode {
         <TaskPanel key={task.title} task={task} asLink={urgent.length > 0} />
       ))}
       <Part top={32} bottom={32}>
-        <Foot notes={report.notes} labels={labels} links={links} />
+        <Footer notes={report.notes} labels={labels} links={links} />
       </Part>
     </>
   );
@@ -103,11 +103,11 @@ export function List({ list, end }: { readonly list: ReportList; readonly end: '
           ...(index === 0 ? {} : { borderTop: `1px solid ${colours.hair}` }),
           ...{ paddingTop: 10, paddingBottom: 10 },
         };
-        const words = list.mono ? styles.mono : { ...styles.small, color: colours.ink };
+        const textStyle = list.mono ? styles.mono : { ...styles.small, color: colours.ink };
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows of one mail; two cut names may be the same
           <Row key={index}>
-            <td className="ink edge" style={{ ...words, ...cell, ...gap, wordBreak: 'break-word' }}>
+            <td className="ink edge" style={{ ...textStyle, ...cell, ...gap, wordBreak: 'break-word' }}>
               <MaybeLink href={link} className="ink">
                 {list.mono ? <span dir="ltr">{name}</span> : name}
               </MaybeLink>
@@ -118,9 +118,9 @@ export function List({ list, end }: { readonly list: ReportList; readonly end: '
           </Row>
         );
       })}
-      {list.foot === null ? null : (
+      {list.footer === null ? null : (
         <p className="faint" style={{ ...styles.tiny, margin: '4px 0 0' }}>
-          {list.foot}
+          {list.footer}
         </p>
       )}
     </Part>
@@ -176,7 +176,7 @@ export function TaskPanel(props: { readonly task: ReportTask; readonly asLink?: 
 }
 
 /** Why the reader gets this mail, and how to change that. */
-export function Foot(props: {
+export function Footer(props: {
   readonly notes: readonly string[];
   readonly labels: ReportLabels;
   readonly links: ReportLinks;

@@ -80,7 +80,7 @@ describe('the texts of a weekly report', () => {
           link: `${log}&log_tab=registered&${days}&log_activity=user.created#registered`,
         },
       ],
-      foot: '8 changes in all. 5 more than last week.',
+      footer: '8 changes in all. 5 more than last week.',
     });
   });
 

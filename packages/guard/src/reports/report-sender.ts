@@ -7,7 +7,7 @@ import type { Mailer, MailOutcome } from '../mail/mailer.js';
 import type { LogSettings } from '../settings/site-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ReportMail } from './make-report.js';
-import { reportsArePossible } from './recipients.js';
+import { canSendReports } from './recipients.js';
 import { getDueSendTime, toNextTry } from './send-time.js';
 import type { ClaimedReport, ReportFailure, ReportStore } from './sent-reports.js';
 
@@ -71,7 +71,7 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
   async function sendDue(site: SiteConfig): Promise<void> {
     const settings = deps.settings(site.id);
     const emails = deps.recipients(site.id);
-    if (emails.length === 0 || !reportsArePossible(settings)) return;
+    if (emails.length === 0 || !canSendReports(settings)) return;
     await sends.endInterrupted(site.id, INTERRUPTED, clock());
     const due = getDueSendTime(site.id, deps.timeZone(site.id), clock());
     for (const email of emails) {
@@ -83,11 +83,11 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
   }
 
   /** The last report, which is created once for all its recipients. */
-  let made: { readonly site: SiteId; readonly slot: number; readonly mail: Promise<ReportMail> } | null = null;
+  let latest: { readonly site: SiteId; readonly slot: number; readonly mail: Promise<ReportMail> } | null = null;
 
   function buildReport(site: SiteConfig, slot: number): Promise<ReportMail> {
-    if (made?.site !== site.id || made.slot !== slot) made = { site: site.id, slot, mail: deps.make(site, slot) };
-    return made.mail;
+    if (latest?.site !== site.id || latest.slot !== slot) latest = { site: site.id, slot, mail: deps.make(site, slot) };
+    return latest.mail;
   }
 
   async function sendOne(site: SiteConfig, report: ClaimedReport): Promise<void> {
@@ -96,7 +96,7 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
       const mail = await buildReport(site, report.slot);
       outcome = await deps.mailer.send(site, { ...mail, to: report.email });
     } catch (error) {
-      made = null;
+      latest = null;
       await recordFailure(site, report, 'The report could not be made.', true);
       throw error;
     }
@@ -128,7 +128,7 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
 
   function round(): Promise<void> {
     running = running.then(sendAll).finally(() => {
-      made = null;
+      latest = null;
     });
     return running;
   }

@@ -9,7 +9,7 @@ const DAY = 24 * 3600_000;
 const FIRST_MINUTE = 8 * 60;
 const MINUTES = 10 * 60;
 /** A report that was missed is sent within a day. */
-const MAKE_UP_MS = DAY;
+const CATCH_UP_MS = DAY;
 /**
  * Two times of sending that are closer than this belong to the same week: a change of the site's time zone moves its
  * time by up to 26 hours.
@@ -32,7 +32,7 @@ export function lastSendTime(site: SiteId, timeZone: string, now: number): numbe
 /** Returns the time of sending whose report is due, or null when it was too long ago. */
 export function getDueSendTime(site: SiteId, timeZone: string, now: number): number | null {
   const time = lastSendTime(site, timeZone, now);
-  return now - time < MAKE_UP_MS ? time : null;
+  return now - time < CATCH_UP_MS ? time : null;
 }
 
 /** Pauses before a failed mail is tried again. */

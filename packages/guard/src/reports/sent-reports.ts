@@ -86,7 +86,7 @@ export const reportSendMigrations: Migrations = {
 /** Sending a mail takes at most a minute; one that was begun longer ago will never be completed. */
 const INTERRUPTED_MS = 10 * 60_000;
 /** Rows that are further away from the current week are deleted. */
-const KEPT_MS = 90 * 24 * 3600_000;
+const RETENTION_MS = 90 * 24 * 3600_000;
 
 /** Records sent reports in an SQL table. */
 export function createReportStore(database: Database): ReportStore {
@@ -95,7 +95,7 @@ export function createReportStore(database: Database): ReportStore {
     claim(site, email, slot, now) {
       return db.transaction().execute(async (transaction) => {
         if (slot !== null) {
-          await forgetFarAway(transaction, site, slot);
+          await deleteDistant(transaction, site, slot);
           if (await begin(transaction, { site, email, slot, state: 'sending', now })) return { email, slot, tries: 0 };
         }
         return beginAgain(transaction, site, email, now);
@@ -208,11 +208,11 @@ function updateReport(db: Kysely<ReportSendTables>, site: SiteId, email: string,
   return db.updateTable('report_sends').where('site', '=', site).where('email', '=', email).where('slot', '=', slot);
 }
 
-async function forgetFarAway(db: Kysely<ReportSendTables>, site: SiteId, slot: number): Promise<void> {
+async function deleteDistant(db: Kysely<ReportSendTables>, site: SiteId, slot: number): Promise<void> {
   await db
     .deleteFrom('report_sends')
     .where('site', '=', site)
-    .where((row) => row.or([row('slot', '<', slot - KEPT_MS), row('slot', '>', slot + KEPT_MS)]))
+    .where((row) => row.or([row('slot', '<', slot - RETENTION_MS), row('slot', '>', slot + RETENTION_MS)]))
     .execute();
 }
 

@@ -57,7 +57,7 @@ export function findConcerns({ now, before, logins, administrators, dropped }: W
     ['more-blocked', before !== null && more(now.refused, before.refused)],
     ['not-recorded', dropped > 0],
   ];
-  return all.flatMap(([concern, holds]) => (holds ? [concern] : []));
+  return all.flatMap(([concern, applies]) => (applies ? [concern] : []));
 }
 
 function findIntruders({ succeeded }: LoginFacts): NonNullable<LoginFacts['succeeded']> {
@@ -86,7 +86,7 @@ export function toVerdict(
   ): Verdict => ({ headline, summary: sentences.filter((sentence) => sentence !== '').join(' '), check, turnOn });
   const open = (page: Essential['page'] | null) =>
     site.essentials.find((essential) => !essential.on && (page === null || essential.page === page));
-  const askFor = (turnOn: Essential, sentences: readonly string[]) =>
+  const recommend = (turnOn: Essential, sentences: readonly string[]) =>
     of(translate('Turn on “{setting}” for {site}', { ...name, setting: translate(turnOn.title) }), sentences, {
       turnOn,
     });
@@ -119,14 +119,14 @@ export function toVerdict(
           : translate('Passwords were guessed at {site}', name);
       return setting === undefined
         ? of(guessed, [describeLogins(language, facts.logins), refused, calm])
-        : askFor(setting, [translate('Passwords were guessed.'), describeLogins(language, facts.logins), refused]);
+        : recommend(setting, [translate('Passwords were guessed.'), describeLogins(language, facts.logins), refused]);
     }
     case 'more-blocked': {
       const setting = open(null);
       const compared = describeBefore(language, facts);
       return setting === undefined
         ? of(translate('A busier week than usual for {site}', name), [refused, compared, calm])
-        : askFor(setting, [refused, compared]);
+        : recommend(setting, [refused, compared]);
     }
     case 'not-recorded':
       return of(translate('More visits than could be counted for {site}', name), [refused]);

@@ -1,11 +1,11 @@
-import type { CanonicalPath, Doubt } from '../http/canonical-path.js';
+import type { Ambiguity, CanonicalPath } from '../http/canonical-path.js';
 import { findApiRoute, type RequestFacts } from '../http/request-facts.js';
 import { checksPassword, type LoginRoute } from './login-policy.js';
 import { isFinal, needsStaffCheck, type OnRuleError, type Snapshot, type Verdict } from './snapshot.js';
 
 /** A request whose path another program may interpret differently. */
-export interface DoubtfulRequest {
-  readonly doubt: Doubt;
+export interface AmbiguousRequest {
+  readonly ambiguity: Ambiguity;
   /** The facts in guard's interpretation, which the rules have allowed. */
   readonly facts: RequestFacts;
   readonly loginRoute: LoginRoute;
@@ -14,17 +14,17 @@ export interface DoubtfulRequest {
 }
 
 /**
- * Evaluates the other interpretations of a doubtful path. `refuse`: a program with such an interpretation would serve a
+ * Evaluates the other interpretations of an ambiguous path. `refuse`: a program with such an interpretation would serve a
  * login, or content that a rule refuses. `hidden`: it would serve a login that must look like a missing page. Otherwise
  * the verdict that depends on the response, or null.
  */
 export function evaluateInterpretations(
   snapshot: Snapshot,
-  { doubt, facts, loginRoute, toFacts }: DoubtfulRequest,
+  { ambiguity, facts, loginRoute, toFacts }: AmbiguousRequest,
   onRuleError: OnRuleError,
 ): 'refuse' | 'hidden' | Verdict | null {
   let open: Verdict | null = null;
-  for (const path of doubt.interpretations) {
+  for (const path of ambiguity.interpretations) {
     const interpretation = toFacts(path);
     const verdict = snapshot.evaluate(interpretation, onRuleError);
     if (leadsToLogin(snapshot, interpretation, facts, loginRoute)) {

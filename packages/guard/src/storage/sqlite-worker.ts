@@ -2,7 +2,7 @@ import { type Stats, statSync } from 'node:fs';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { PackedAddresses } from '../lib/address-set.js';
-import { createVisitorLines } from '../lib/carried-address.js';
+import { createVisitorListReader } from '../lib/carried-address.js';
 import { makePrivate } from '../lib/files.js';
 import { lowerPriority } from '../lib/process-tuning.js';
 import {
@@ -110,7 +110,7 @@ const ROWS_PER_QUERY = 20_000;
  * two queries.
  */
 async function readAddresses(prepare: Prepare, { addressLists }: AddressListCall): Promise<PackedAddresses> {
-  const read = createVisitorLines();
+  const read = createVisitorListReader();
   for (const { sql, parameters } of addressLists) {
     for (let after = ''; ; ) {
       const row = prepare(sql).get(...parameters, after, ROWS_PER_QUERY) as {

@@ -55,41 +55,41 @@ it('a corked socket that is destroyed before the end of the turn affects no othe
 });
 
 /** What a client receives, in the chunks in which it arrives. */
-async function received(answer: (response: ServerResponse) => void): Promise<string[]> {
-  const server = createHttpServer((_request, response) => answer(response)).listen(0, '127.0.0.1');
+async function received(respond: (response: ServerResponse) => void): Promise<string[]> {
+  const server = createHttpServer((_request, response) => respond(response)).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   const client = connect((server.address() as { port: number }).port, '127.0.0.1');
-  const pieces: string[] = [];
-  client.on('data', (piece) => pieces.push(piece.toString('utf8')));
+  const chunks: string[] = [];
+  client.on('data', (chunk) => chunks.push(chunk.toString('utf8')));
   client.write('GET / HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n');
   await once(client, 'close');
-  return pieces;
+  return chunks;
 }
 
 const begin = (response: ServerResponse, body: Buffer): void => {
   response.writeHead(403, ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(body.length)]);
 };
-const toText = (pieces: readonly string[]): string => pieces.join('').split('\r\n\r\n').slice(1).join('\r\n\r\n');
+const toText = (chunks: readonly string[]): string => chunks.join('').split('\r\n\r\n').slice(1).join('\r\n\r\n');
 
 describe('a response that guard ends', () => {
   it('is sent in one chunk, head and body, with all characters intact', async () => {
     const body = Buffer.from('Zugriff gesperrt – “доступ закрыт” 🔒');
-    const pieces = await received((response) => {
+    const chunks = await received((response) => {
       begin(response, body);
       endResponse(response, body, true);
     });
-    expect(pieces).toHaveLength(1);
-    expect(toText(pieces)).toBe(body.toString());
+    expect(chunks).toHaveLength(1);
+    expect(toText(chunks)).toBe(body.toString());
   });
 
   it('is complete when it is long, and when a part was sent before', async () => {
     const long = Buffer.from('x'.repeat(100_000));
-    const pieces = await received((response) => {
+    const chunks = await received((response) => {
       begin(response, long);
       endResponse(response, long, true);
     });
-    expect(toText(pieces)).toBe(long.toString());
+    expect(toText(chunks)).toBe(long.toString());
     const parts = await received((response) => {
       begin(response, Buffer.from('one two'));
       response.write('one ');
@@ -99,10 +99,10 @@ describe('a response that guard ends', () => {
   });
 
   it('may have no body', async () => {
-    const pieces = await received((response) => {
+    const chunks = await received((response) => {
       response.writeHead(204);
       endResponse(response, undefined, true);
     });
-    expect(pieces.join('')).toMatch(/^HTTP\/1\.1 204 /);
+    expect(chunks.join('')).toMatch(/^HTTP\/1\.1 204 /);
   });
 });

@@ -36,10 +36,10 @@ const SHORT_BODY = 4096;
  * cost of a request in guard.
  *
  * @param body the remaining body, or undefined
- * @param whole whether `body` is the whole body
+ * @param isComplete whether `body` is the whole body
  */
-export function endResponse(response: ServerResponse, body: Buffer | undefined, whole: boolean): void {
-  if (!whole || body === undefined || body.length === 0 || body.length > SHORT_BODY) {
+export function endResponse(response: ServerResponse, body: Buffer | undefined, isComplete: boolean): void {
+  if (!isComplete || body === undefined || body.length === 0 || body.length > SHORT_BODY) {
     response.end(body);
     return;
   }

@@ -66,18 +66,18 @@ class Exchange implements UpstreamHandler, PendingWrite {
   #over = false;
   #bodyStarted = false;
   #clientIsSlow = false;
-  #sentWhole = false;
+  #requestSent = false;
   /**
    * The request was sent completely on a kept connection, and is sent again. The web server may have read the first
    * copy.
    */
   #isRepeated = false;
-  #isClientGone = false;
+  #isClientClosed = false;
   #headSeen = false;
   /** Chunks of the body of a response that is held back; null when none is. */
-  #held: { readonly piece: Buffer; readonly last: boolean }[] | null = null;
+  #held: { readonly chunk: Buffer; readonly last: boolean }[] | null = null;
   #ready: Promise<void> | null = null;
-  #lastPiece: Buffer | undefined;
+  #lastChunk: Buffer | undefined;
   #stall: StallTimer | null = null;
   readonly #waiting: ConnectionWaiter & { reuse: Reuse };
   readonly #framing: BodyFraming;
@@ -133,12 +133,12 @@ class Exchange implements UpstreamHandler, PendingWrite {
       expectsBody: body !== 'none',
       timeoutMs: this.f.timeoutMs,
     });
-    this.#sentWhole = body === 'none';
+    this.#requestSent = body === 'none';
     if (body === 'none') return;
     if (this.f.expectsContinue) this.f.response.writeContinue();
     sendBody(request, connection, body, {
       onSent: () => {
-        this.#sentWhole = true;
+        this.#requestSent = true;
         this.#releaseUpload();
       },
       onTooShort: (cause) => this.#fail(cause),
@@ -172,7 +172,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     if (signal !== undefined && this.#connection !== null) this.f.pool.recordResponse(this.#connection);
     this.#headSeen = true;
     const ready = this.f.handler.onLoginReport(login, head.status, headers);
-    if (this.#isClientGone) {
+    if (this.#isClientClosed) {
       this.#over = true;
       this.#connection?.destroy();
       this.f.onResponse(CLIENT_CLOSED_REQUEST);
@@ -183,13 +183,13 @@ class Exchange implements UpstreamHandler, PendingWrite {
   /** Holds a response back until `ready`. The socket is paused, so at most one read is buffered. */
   #holdBack(ready: Promise<void>, respond: () => void): void {
     this.#connection?.socket.pause();
-    const held: { piece: Buffer; last: boolean }[] = [];
+    const held: { chunk: Buffer; last: boolean }[] = [];
     this.#held = held;
     this.#ready = this.#after(ready, () => {
       this.#held = null;
       if (this.#over) return;
       respond();
-      for (const { piece, last } of held) this.onBody(piece, last);
+      for (const { chunk, last } of held) this.onBody(chunk, last);
       if (!this.#clientIsSlow) this.#connection?.socket.resume();
     });
   }
@@ -228,18 +228,18 @@ class Exchange implements UpstreamHandler, PendingWrite {
     }
   }
 
-  onBody(piece: Buffer, last: boolean): void {
+  onBody(chunk: Buffer, last: boolean): void {
     if (this.#over) return;
     if (this.#held !== null) {
-      this.#held.push({ piece, last });
+      this.#held.push({ chunk, last });
       return;
     }
     if (last) {
-      this.#finish(piece);
+      this.#finish(chunk);
       return;
     }
     this.#bodyStarted = true;
-    if (!this.f.response.write(piece)) this.#waitForClient();
+    if (!this.f.response.write(chunk)) this.#waitForClient();
   }
 
   onComplete(): void {
@@ -261,7 +261,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     if (this.#over) return;
     if (kind === 'closed' && this.#mayResend()) {
       this.#connection = null;
-      this.#sentWhole = false;
+      this.#requestSent = false;
       this.#isRepeated = true;
       this.#waiting.reuse = 'fresh';
       this.f.pool.acquire(this.#waiting);
@@ -275,7 +275,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     this.#releaseUpload();
     this.f.request.resume();
     const ready = this.#headSeen ? null : this.f.handler.onNoResponse(this.#sent(kind));
-    if (this.#isClientGone) {
+    if (this.#isClientClosed) {
       this.f.onResponse(CLIENT_CLOSED_REQUEST);
       return;
     }
@@ -291,7 +291,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
    * checks. A client can't cause that.
    */
   #mayResend(): boolean {
-    return this.#connection?.isStale === true && !this.#isClientGone && this.#mayRepeat();
+    return this.#connection?.isStale === true && !this.#isClientClosed && this.#mayRepeat();
   }
 
   /**
@@ -304,20 +304,20 @@ class Exchange implements UpstreamHandler, PendingWrite {
     return (SAFE_METHODS.has(method) || isMarked) && this.#framing === 'none';
   }
 
-  #finish(piece: Buffer | undefined): void {
+  #finish(chunk: Buffer | undefined): void {
     if (this.#over) return;
     this.#over = true;
-    this.#lastPiece = piece;
+    this.#lastChunk = chunk;
     scheduleWrite(this);
   }
 
   /** Writes the end of the response at the end of the turn of the event loop. */
   sendNow(): void {
     const { response } = this.f;
-    const piece = this.#lastPiece;
+    const chunk = this.#lastChunk;
     if (response.destroyed) return;
     try {
-      endResponse(response, piece, !this.#bodyStarted);
+      endResponse(response, chunk, !this.#bodyStarted);
     } catch (cause) {
       this.f.onFailure('syntax', cause, true);
     }
@@ -353,8 +353,8 @@ class Exchange implements UpstreamHandler, PendingWrite {
     this.#stall?.stop();
     this.#releaseUpload();
     if (this.#over) return;
-    if (this.f.handler.outlivesClient && this.#sentWhole && !this.#headSeen) {
-      this.#isClientGone = true;
+    if (this.f.handler.outlivesClient && this.#requestSent && !this.#headSeen) {
+      this.#isClientClosed = true;
       if (this.#connection !== null) this.f.pool.recordLeft(this.#connection);
       return;
     }
@@ -364,7 +364,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
       this.f.onResponse(CLIENT_CLOSED_REQUEST);
     } else if (this.#held !== null) this.f.onResponse(CLIENT_CLOSED_REQUEST);
     if (this.#connection === null) this.f.pool.cancel(this.#waiting);
-    else if (this.#sentWhole && !this.#headSeen) this.f.pool.abandon(this.#connection);
+    else if (this.#requestSent && !this.#headSeen) this.f.pool.abandon(this.#connection);
     else this.#connection.destroy();
   }
 
@@ -372,7 +372,7 @@ class Exchange implements UpstreamHandler, PendingWrite {
     // A request that may be repeated has no body, so its first copy was sent completely.
     if (this.#isRepeated) return 'whole';
     if (this.#connection === null || failure === 'connect') return 'nothing';
-    return this.#sentWhole ? 'whole' : 'part';
+    return this.#requestSent ? 'whole' : 'part';
   }
 }
 
@@ -415,7 +415,7 @@ const SLOW_MS = 1000;
 
 /** Adds up the time in which a client reads nothing, so that many short stalls count like one long stall. */
 export class StallTimer {
-  #left = SLOW_MS;
+  #remainingMs = SLOW_MS;
   #since = 0;
   #slow = false;
   #timer: NodeJS.Timeout | null = null;
@@ -429,7 +429,7 @@ export class StallTimer {
     this.#timer = setTimeout(() => {
       this.#slow = true;
       this.onSlow();
-    }, this.#left).unref();
+    }, this.#remainingMs).unref();
   }
 
   /** Called when the client reads again, or the exchange has ended. */
@@ -437,6 +437,6 @@ export class StallTimer {
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
     this.#timer = null;
-    this.#left = Math.max(0, this.#left - (performance.now() - this.#since));
+    this.#remainingMs = Math.max(0, this.#remainingMs - (performance.now() - this.#since));
   }
 }

@@ -21,7 +21,7 @@ const base: RequestHeadInput = {
 };
 const lines = (input: Partial<RequestHeadInput>): string[] =>
   toUpstreamRequestHead({ ...base, ...input }).split('\r\n');
-const passes = (name: string, more: readonly string[] = []): boolean =>
+const isForwarded = (name: string, more: readonly string[] = []): boolean =>
   lines({ rawHeaders: [...more, name, 'value'] }).includes(`${name}: value`);
 
 describe('the request to WordPress', () => {
@@ -71,7 +71,7 @@ describe('the request to WordPress', () => {
     'Expect',
     'HTTP2-Settings',
   ])('never contains the visitor’s %s', (name) => {
-    expect(passes(name)).toBe(false);
+    expect(isForwarded(name)).toBe(false);
   });
 
   it.each([
@@ -88,7 +88,7 @@ describe('the request to WordPress', () => {
     ...['X-IP', 'IP', 'X-IP-Address', 'X-Peer-Addr', 'Remote-Address', 'X-Forwarded-Client-IP', 'X-Up-Forwarded-For'],
   ])('never contains an address that the visitor claims with %s, in any spelling', (name) => {
     const spellings = [name, name.toLowerCase(), name.toUpperCase(), name.replaceAll('-', '_'), name.replace('-', '.')];
-    expect(spellings.filter((each) => passes(each))).toEqual([]);
+    expect(spellings.filter((each) => isForwarded(each))).toEqual([]);
   });
 
   it.each([
@@ -103,14 +103,14 @@ describe('the request to WordPress', () => {
     'Sec-WebSocket-Key',
     'DNT',
   ])('contains the visitor’s %s', (name) => {
-    expect(passes(name)).toBe(true);
+    expect(isForwarded(name)).toBe(true);
   });
 
   it('omits headers that Connection names, but never those for framing, routing or authentication', () => {
-    expect(passes('X-Hop', ['Connection', 'close, X-Hop'])).toBe(false);
-    expect(passes('x-hop', ['CONNECTION', ' X-HOP '])).toBe(false);
+    expect(isForwarded('X-Hop', ['Connection', 'close, X-Hop'])).toBe(false);
+    expect(isForwarded('x-hop', ['CONNECTION', ' X-HOP '])).toBe(false);
     for (const name of ['Host', 'Content-Length', 'Cookie', 'Authorization', 'X-WP-Nonce']) {
-      expect([name, passes(name, ['Connection', name])]).toEqual([name, true]);
+      expect([name, isForwarded(name, ['Connection', name])]).toEqual([name, true]);
     }
     const signed = lines({ rawHeaders: ['Connection', 'X-Security-Optimizer-Guard, X-Forwarded-For'] });
     expect(signed).toContain('X-Security-Optimizer-Guard: signed');
@@ -153,12 +153,12 @@ describe('the request to WordPress', () => {
   });
 });
 
-const pass = (headers: string[]): ReturnType<typeof toClientResponseHead> =>
+const toClientHead = (headers: string[]): ReturnType<typeof toClientResponseHead> =>
   toClientResponseHead({ status: 200, reason: 'OK', headers });
 
 describe('the headers that are forwarded to the visitor', () => {
   it('are WordPress’s, in order, without connection-specific ones', () => {
-    const { headers } = pass([
+    const { headers } = toClientHead([
       'Set-Cookie',
       'a',
       'Connection',
@@ -176,24 +176,24 @@ describe('the headers that are forwarded to the visitor', () => {
   });
 
   it('exclude those that Connection names, but always include cookies and Location', () => {
-    const { headers } = pass(['Connection', 'X-Hop, Set-Cookie', 'x-hop', 'a', 'Set-Cookie', 'b']);
+    const { headers } = toClientHead(['Connection', 'X-Hop, Set-Cookie', 'x-hop', 'a', 'Set-Cookie', 'b']);
     expect(headers).toEqual(['Set-Cookie', 'b']);
   });
 
   it('never contain the connector’s signal, in any letter case', () => {
-    expect(pass(['x-SECURITY-optimizer-SIGNAL', '1 aa'])).toEqual({ headers: [], signal: '1 aa' });
-    expect(pass([])).toEqual({ headers: [], signal: undefined });
+    expect(toClientHead(['x-SECURITY-optimizer-SIGNAL', '1 aa'])).toEqual({ headers: [], signal: '1 aa' });
+    expect(toClientHead([])).toEqual({ headers: [], signal: undefined });
   });
 
   it('never contain a repeated signal, and neither copy is accepted', () => {
-    expect(pass(['X-Security-Optimizer-Signal', 'a', 'X-Security-Optimizer-Signal', 'a'])).toEqual({
+    expect(toClientHead(['X-Security-Optimizer-Signal', 'a', 'X-Security-Optimizer-Signal', 'a'])).toEqual({
       headers: [],
       signal: 'repeated',
     });
   });
 
   it('never contain any other header of guard or the connector', () => {
-    expect(pass(['X-Security-Optimizer-Guard', 'a', 'x-security-optimizer-new', 'b']).headers).toEqual([]);
+    expect(toClientHead(['X-Security-Optimizer-Guard', 'a', 'x-security-optimizer-new', 'b']).headers).toEqual([]);
   });
 
   it.each([
@@ -214,7 +214,7 @@ describe('the headers that are forwarded to the visitor', () => {
     ['x-upstream-addr', 'unix:/run/php/php-fpm.sock'],
     ['X-Backend-Server', 'web1.internal:8081'],
   ])('never contain a header that echoes the request or names the upstream web server: %s', (name, value) => {
-    expect(pass(['A', 'a', name, value, 'B', 'b']).headers).toEqual(['A', 'a', 'B', 'b']);
+    expect(toClientHead(['A', 'a', name, value, 'B', 'b']).headers).toEqual(['A', 'a', 'B', 'b']);
   });
 
   it.each([
@@ -225,7 +225,7 @@ describe('the headers that are forwarded to the visitor', () => {
     ['X-LiteSpeed-Location', '/private/backup.zip'],
     ['X-Reproxy-URL', 'http://127.0.0.1:9000/'],
   ])('never contain a header that makes a web server in front send a file of its own: %s', (name, value) => {
-    expect(pass(['A', 'a', name, value, 'B', 'b']).headers).toEqual(['A', 'a', 'B', 'b']);
+    expect(toClientHead(['A', 'a', name, value, 'B', 'b']).headers).toEqual(['A', 'a', 'B', 'b']);
   });
 
   it.each([
@@ -251,6 +251,6 @@ describe('the headers that are forwarded to the visitor', () => {
     ],
     ...['X-Accel-Buffering', 'X-Upstream-Cache-Status', 'X-Frame-Options', 'Server-Timing', 'CF-IPCountry'],
   ])('contain %s', (name) => {
-    expect(pass([name, 'value']).headers).toEqual([name, 'value']);
+    expect(toClientHead([name, 'value']).headers).toEqual([name, 'value']);
   });
 });

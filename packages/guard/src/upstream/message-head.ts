@@ -103,7 +103,7 @@ export function toUpstreamRequestHead(input: RequestHeadInput): string {
   return head;
 }
 
-const ODD_NAME = /[^a-z0-9-]/;
+const UNUSUAL_NAME = /[^a-z0-9-]/;
 const X = 'x'.charCodeAt(0);
 
 function isStrippedFromRequests(
@@ -111,7 +111,7 @@ function isStrippedFromRequests(
   nominated: ReadonlySet<string> | null,
   trusted: ReadonlySet<string> | null,
 ): boolean {
-  if (STRIPPED_REQUEST_HEADERS.has(name) || ODD_NAME.test(name)) return true;
+  if (STRIPPED_REQUEST_HEADERS.has(name) || UNUSUAL_NAME.test(name)) return true;
   if (name.charCodeAt(0) === X && name.startsWith(HEADER_PREFIX)) return true;
   if (nominated?.has(name) === true) return true;
   return isAddressHeader(name) && trusted?.has(name) !== true;
@@ -125,7 +125,7 @@ export function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<st
     if (name.length !== 10 || name.toLowerCase() !== 'connection') continue;
     for (const option of (rawHeaders[i + 1] as string).toLowerCase().split(',')) {
       const token = option.trim();
-      if (token === '' || token === 'keep-alive' || token === 'close' || KEPT.has(token)) continue;
+      if (token === '' || token === 'keep-alive' || token === 'close' || NEVER_OPTIONS.has(token)) continue;
       options ??= new Set();
       options.add(token);
     }
@@ -133,7 +133,7 @@ export function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<st
   return options;
 }
 
-const KEPT = new Set([
+const NEVER_OPTIONS = new Set([
   'host',
   'content-length',
   'content-type',

@@ -16,10 +16,10 @@ export function sendBody(
 ): void {
   const length = framing === 'length' ? Number(request.headers['content-length']) : -1;
   let sent = 0;
-  request.on('data', (piece: Buffer) => {
+  request.on('data', (chunk: Buffer) => {
     if (connection.destroyed) return;
-    sent += piece.length;
-    const more = framing === 'length' ? connection.sendBody(piece) : sendChunk(connection, piece);
+    sent += chunk.length;
+    const more = framing === 'length' ? connection.sendBody(chunk) : sendChunk(connection, chunk);
     if (!more) request.pause();
   });
   request.on('end', () => {
@@ -38,10 +38,10 @@ export function sendBody(
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 
-function sendChunk(connection: UpstreamConnection, piece: Buffer): boolean {
+function sendChunk(connection: UpstreamConnection, chunk: Buffer): boolean {
   connection.socket.cork();
-  connection.sendBody(Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1'));
-  connection.sendBody(piece);
+  connection.sendBody(Buffer.from(`${chunk.length.toString(16)}\r\n`, 'latin1'));
+  connection.sendBody(chunk);
   const more = connection.sendBody(LINE_END);
   connection.socket.uncork();
   return more;
@@ -55,10 +55,14 @@ const MAX_POLL_MS = 20;
  * read. A body that arrives slowly must not hold resources that other requests wait for. Reads nothing.
  *
  * @param then called with whether the request is complete
- * @param mostMs longest wait, milliseconds
+ * @param maxMs longest wait, milliseconds
  * @returns a function that stops waiting
  */
-export function whenReceived(request: IncomingMessage, then: (whole: boolean) => void, mostMs = Infinity): () => void {
+export function whenReceived(
+  request: IncomingMessage,
+  then: (isComplete: boolean) => void,
+  maxMs = Infinity,
+): () => void {
   let timer: NodeJS.Timeout | undefined;
   let waited = 0;
   let pause = 0.5;
@@ -66,7 +70,7 @@ export function whenReceived(request: IncomingMessage, then: (whole: boolean) =>
     // A client that waits for `100 Continue` sends no body before that.
     const isBlocked = request.readableLength >= request.readableHighWaterMark || request.headers.expect !== undefined;
     if (request.complete) then(true);
-    else if (isBlocked || waited >= mostMs) then(false);
+    else if (isBlocked || waited >= maxMs) then(false);
     else {
       pause = Math.min(MAX_POLL_MS, pause * 2);
       waited += pause;
@@ -96,12 +100,12 @@ const BYTES_A_SECOND = 4096;
  */
 export function endSlowUpload(request: Pick<IncomingMessage, 'isPaused' | 'socket'>, graceMs = GRACE_MS): () => void {
   const before = request.socket.bytesRead;
-  let taken = 0;
+  let elapsed = 0;
   const timer = setInterval(() => {
     if (request.isPaused()) return;
-    taken += SPEED_CHECK_MS;
+    elapsed += SPEED_CHECK_MS;
     const bytes = request.socket.bytesRead - before;
-    if (taken > Math.min(GRACE_MS, graceMs) + (bytes / BYTES_A_SECOND) * 1000) request.socket.destroy();
+    if (elapsed > Math.min(GRACE_MS, graceMs) + (bytes / BYTES_A_SECOND) * 1000) request.socket.destroy();
   }, SPEED_CHECK_MS);
   timer.unref();
   return () => clearInterval(timer);
@@ -137,9 +141,9 @@ export function awaitUpload(
   };
   let stop = whenReceived(
     request,
-    (whole) => {
-      isUpload = !whole;
-      if (whole) then.ready();
+    (isComplete) => {
+      isUpload = !isComplete;
+      if (isComplete) then.ready();
       else limiter.acquire(upload);
     },
     BODY_MS,

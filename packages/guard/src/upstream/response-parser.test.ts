@@ -12,7 +12,7 @@ interface Read {
 }
 
 /** Feeds the chunks one after the other, then the end of the connection when `ends`. */
-function read(pieces: readonly string[], { headRequest = false, ends = false } = {}): Read {
+function read(chunks: readonly string[], { headRequest = false, ends = false } = {}): Read {
   const result: Read = { heads: [], informations: [], body: '', reusable: null, rest: null, keepAliveSeconds: null };
   let last = 0;
   const parser = new ResponseParser();
@@ -20,8 +20,8 @@ function read(pieces: readonly string[], { headRequest = false, ends = false } =
     {
       onInformation: (head) => void result.informations.push(head),
       onHead: ({ status, headers }, complete) => void result.heads.push({ status, headers, complete }),
-      onBody(piece, isLast) {
-        result.body += piece.toString('latin1');
+      onBody(chunk, isLast) {
+        result.body += chunk.toString('latin1');
         if (isLast) last++;
       },
       onComplete(reusable, rest) {
@@ -32,14 +32,14 @@ function read(pieces: readonly string[], { headRequest = false, ends = false } =
     },
     headRequest,
   );
-  for (const piece of pieces) parser.execute(Buffer.from(piece, 'latin1'));
+  for (const chunk of chunks) parser.execute(Buffer.from(chunk, 'latin1'));
   if (ends) parser.finish();
   expect(last).toBeLessThan(2);
   return result;
 }
-const answer = (head: string, body = ''): string => `HTTP/1.1 ${head}\r\n\r\n${body}`;
+const response = (head: string, body = ''): string => `HTTP/1.1 ${head}\r\n\r\n${body}`;
 
-const CHUNKED = answer(
+const CHUNKED = response(
   '200 OK\r\nTransfer-Encoding: chunked\r\nX-A: b',
   '5\r\nhello\r\n1;ext="a"\r\n \r\n00A\r\n0123456789\r\n0\r\nX-Trailer: a\r\n\r\n',
 );
@@ -57,8 +57,8 @@ describe('a chunked response', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(CHUNKED.length), { maxLength: 8 }), (cuts) => {
         const at = [0, ...cuts.sort((a, b) => a - b), CHUNKED.length];
-        const pieces = at.slice(1).map((end, i) => CHUNKED.slice(at[i], end));
-        expect(read(pieces)).toMatchObject({ body: 'hello 0123456789', reusable: true });
+        const chunks = at.slice(1).map((end, i) => CHUNKED.slice(at[i], end));
+        expect(read(chunks)).toMatchObject({ body: 'hello 0123456789', reusable: true });
       }),
     );
   });
@@ -71,7 +71,7 @@ describe('a chunked response', () => {
 
   it('loses a Content-Length next to the chunks, and the connection is not reused', () => {
     const { heads, body, reusable } = read([
-      answer('200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'),
+      response('200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'),
     ]);
     expect(heads[0]?.headers).toEqual(['Transfer-Encoding', 'chunked']);
     expect([body, reusable]).toEqual(['hello', false]);
@@ -88,41 +88,41 @@ describe('a chunked response', () => {
     '5\r\nhelloX',
     `${'0'.repeat(1100)}`,
   ])('is refused when it is malformed: %j', (body) => {
-    expect(() => read([answer('200 OK\r\nTransfer-Encoding: chunked', body)], { ends: true })).toThrow();
+    expect(() => read([response('200 OK\r\nTransfer-Encoding: chunked', body)], { ends: true })).toThrow();
   });
 });
 
 describe('a response with Content-Length', () => {
   it('ends after that many bytes', () => {
-    expect(read([answer('200 OK\r\nContent-Length: 5', 'hello')])).toMatchObject({ body: 'hello', reusable: true });
+    expect(read([response('200 OK\r\nContent-Length: 5', 'hello')])).toMatchObject({ body: 'hello', reusable: true });
   });
 
   it('keeps one of two equal lengths', () => {
-    const { heads, body } = read([answer('200 OK\r\ncontent-length: 5\r\nContent-Length: 5', 'hello')]);
+    const { heads, body } = read([response('200 OK\r\ncontent-length: 5\r\nContent-Length: 5', 'hello')]);
     expect(heads[0]?.headers).toEqual(['content-length', '5']);
     expect(body).toBe('hello');
   });
 
   it('may be empty', () => {
-    expect(read([answer('200 OK\r\nContent-Length: 0')])).toMatchObject({
+    expect(read([response('200 OK\r\nContent-Length: 0')])).toMatchObject({
       reusable: true,
       heads: [{ complete: true }],
     });
   });
 
   it('is an error when bytes follow its end', () => {
-    expect(() => read([answer('200 OK\r\nContent-Length: 5', 'helloHTTP/1.1 200 OK')])).toThrow(/behind the end/);
+    expect(() => read([response('200 OK\r\nContent-Length: 5', 'helloHTTP/1.1 200 OK')])).toThrow(/behind the end/);
   });
 
   it.each(['5, 5', '+5', '-5', '5 5', '0x5', '', '5\r\nContent-Length: 6', '1e3', '9999999999999999'])(
     'with the value %j is refused',
     (length) => {
-      expect(() => read([answer(`200 OK\r\nContent-Length: ${length}`, 'hello')])).toThrow(/content-length/);
+      expect(() => read([response(`200 OK\r\nContent-Length: ${length}`, 'hello')])).toThrow(/content-length/);
     },
   );
 
   it('is an error when it is truncated', () => {
-    expect(() => read([answer('200 OK\r\nContent-Length: 5', 'hell')], { ends: true })).toThrow(/closed inside/);
+    expect(() => read([response('200 OK\r\nContent-Length: 5', 'hell')], { ends: true })).toThrow(/closed inside/);
   });
 });
 
@@ -132,11 +132,11 @@ describe('a response without a body', () => {
     '304 Not Modified\r\nContent-Length: 512',
     '304 Not Modified\r\nTransfer-Encoding: chunked',
   ])('is recognized: %s', (head) => {
-    expect(read([answer(head)])).toMatchObject({ reusable: true, heads: [{ complete: true }] });
+    expect(read([response(head)])).toMatchObject({ reusable: true, heads: [{ complete: true }] });
   });
 
   it('to HEAD keeps the length that a response to GET would have', () => {
-    const { heads, reusable } = read([answer('200 OK\r\nContent-Length: 512')], { headRequest: true });
+    const { heads, reusable } = read([response('200 OK\r\nContent-Length: 512')], { headRequest: true });
     expect(heads[0]).toEqual({ status: 200, headers: ['Content-Length', '512'], complete: true });
     expect(reusable).toBe(true);
   });
@@ -144,7 +144,7 @@ describe('a response without a body', () => {
 
 describe('a response that ends with the connection', () => {
   it('is complete when the connection ends, and the connection is closed', () => {
-    expect(read([answer('200 OK', 'hel'), 'lo'], { ends: true })).toMatchObject({ body: 'hello', reusable: false });
+    expect(read([response('200 OK', 'hel'), 'lo'], { ends: true })).toMatchObject({ body: 'hello', reusable: false });
   });
 });
 
@@ -175,14 +175,14 @@ describe('a connection', () => {
     ['Keep-Alive: timeout=soon', null],
     ['Keep-Alive: x-timeout=3', null],
   ])('is kept for as long as the web server announces: %j, %s', (header, seconds) => {
-    const text = answer(`200 OK\r\n${header}\r\nContent-Length: 2`, 'ok');
+    const text = response(`200 OK\r\n${header}\r\nContent-Length: 2`, 'ok');
     expect(read([text]).keepAliveSeconds).toBe(seconds);
   });
 });
 
 describe('interim responses', () => {
   it('precede the final response', () => {
-    const text = `${answer('100 Continue')}${answer('103 Early Hints\r\nLink: </a.css>')}${answer('200 OK\r\nContent-Length: 2', 'ok')}`;
+    const text = `${response('100 Continue')}${response('103 Early Hints\r\nLink: </a.css>')}${response('200 OK\r\nContent-Length: 2', 'ok')}`;
     for (let i = 1; i < text.length; i++) {
       const { informations, body } = read([text.slice(0, i), text.slice(i)]);
       expect(informations.map(({ status }) => status)).toEqual([100, 103]);
@@ -191,14 +191,14 @@ describe('interim responses', () => {
   });
 
   it('are limited in number', () => {
-    const hint = answer('103 Early Hints\r\nLink: </a.css>');
-    const end = answer('200 OK\r\nContent-Length: 2', 'ok');
+    const hint = response('103 Early Hints\r\nLink: </a.css>');
+    const end = response('200 OK\r\nContent-Length: 2', 'ok');
     expect(read([hint.repeat(32) + end]).body).toBe('ok');
     expect(() => read([hint.repeat(33) + end])).toThrow('too many interim answers');
   });
 
   it('of status 101 pass on the bytes after them', () => {
-    expect(read([answer('101 Switching Protocols', 'abc')])).toMatchObject({ rest: 'abc', reusable: false });
+    expect(read([response('101 Switching Protocols', 'abc')])).toMatchObject({ rest: 'abc', reusable: false });
   });
 });
 
@@ -209,17 +209,17 @@ describe('a head', () => {
     'HTTP/1.1  200 OK\r\n\r\n',
     'ICY 200 OK\r\n\r\n',
     '<html>\r\n\r\n',
-    answer('200 OK\r\nNo colon'),
-    answer('200 OK\r\n: empty name'),
-    answer('200 OK\r\nSpace : a'),
-    answer('200 OK\r\nX-A: a\r\n folded'),
-    answer('200 OK\r\nX-A: a\nX-B: b'),
-    answer('200 OK\r\nX-A: a\rX-B: b'),
-    answer('200 OK\r\nX-A: a\0b'),
-    answer('200 OK\r\nTransfer-Encoding: gzip, chunked'),
-    answer('200 OK\r\nTransfer-Encoding: identity'),
-    answer('200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked'),
-    answer('200 OK\r\nTransfer-Encoding: \x0bchunked'),
+    response('200 OK\r\nNo colon'),
+    response('200 OK\r\n: empty name'),
+    response('200 OK\r\nSpace : a'),
+    response('200 OK\r\nX-A: a\r\n folded'),
+    response('200 OK\r\nX-A: a\nX-B: b'),
+    response('200 OK\r\nX-A: a\rX-B: b'),
+    response('200 OK\r\nX-A: a\0b'),
+    response('200 OK\r\nTransfer-Encoding: gzip, chunked'),
+    response('200 OK\r\nTransfer-Encoding: identity'),
+    response('200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked'),
+    response('200 OK\r\nTransfer-Encoding: \x0bchunked'),
   ])('that is malformed is refused: %j', (text) => {
     expect(() => read([text])).toThrow();
   });
@@ -229,14 +229,14 @@ describe('a head', () => {
   });
 
   it('keeps every byte of a value except surrounding whitespace', () => {
-    const { heads } = read([answer('200 OK\r\nX-A: \t voil\xc3\xa0\t \r\nX-B:\r\nX-A: 2\r\nContent-Length: 0')]);
+    const { heads } = read([response('200 OK\r\nX-A: \t voil\xc3\xa0\t \r\nX-B:\r\nX-A: 2\r\nContent-Length: 0')]);
     expect(heads[0]?.headers).toEqual(['X-A', 'voil\xc3\xa0', 'X-B', '', 'X-A', '2', 'Content-Length', '0']);
   });
 });
 
 it('bytes that are no HTTP response are refused without waiting for the end of a head', () => {
-  for (const pieces of [['\x15\x03\x01'], ['220 mail.example ESMTP'], ['HTTP', '/2 200'], ['\r\n']]) {
-    expect(() => read(pieces)).toThrow('not an answer of HTTP/1');
+  for (const chunks of [['\x15\x03\x01'], ['220 mail.example ESMTP'], ['HTTP', '/2 200'], ['\r\n']]) {
+    expect(() => read(chunks)).toThrow('not an answer of HTTP/1');
   }
   expect(read(['H', 'TTP', '/1', '.1 200 OK\r\nContent-Length: 1\r\n\r\nx']).body).toBe('x');
 });

@@ -17,7 +17,7 @@ export interface ResponseSink {
   /** @param complete true when no body follows */
   onHead(head: ResponseHead, complete: boolean): void;
   /** @param last true when this chunk ends the body */
-  onBody(piece: Buffer, last: boolean): void;
+  onBody(chunk: Buffer, last: boolean): void;
   /** The complete response has arrived. `rest` contains the bytes after a 101 head. */
   onComplete(reusable: boolean, rest: Buffer | null): void;
 }
@@ -103,9 +103,9 @@ export class ResponseParser {
           this.#sink?.onBody(data, false);
           return null;
         }
-        const piece = data.length === this.#remaining ? data : data.subarray(0, this.#remaining);
-        const rest = data.subarray(piece.length);
-        this.#sink?.onBody(piece, true);
+        const chunk = data.length === this.#remaining ? data : data.subarray(0, this.#remaining);
+        const rest = data.subarray(chunk.length);
+        this.#sink?.onBody(chunk, true);
         this.#complete(this.#keepAlive && rest.length === 0, null);
         return rest;
       }
@@ -115,14 +115,14 @@ export class ResponseParser {
       case 'chunk-size':
         return this.#chunkSize(data);
       case 'chunk-data': {
-        const piece = data.length <= this.#remaining ? data : data.subarray(0, this.#remaining);
-        this.#remaining -= piece.length;
+        const chunk = data.length <= this.#remaining ? data : data.subarray(0, this.#remaining);
+        this.#remaining -= chunk.length;
         if (this.#remaining === 0) this.#state = 'chunk-end';
-        this.#sink?.onBody(piece, false);
-        return data.subarray(piece.length);
+        this.#sink?.onBody(chunk, false);
+        return data.subarray(chunk.length);
       }
       case 'chunk-end': {
-        if (data.length < 2) return this.#keep(data);
+        if (data.length < 2) return this.#retain(data);
         if (data[0] !== 13 || data[1] !== 10) throw new ResponseSyntaxError('chunk without end');
         this.#state = 'chunk-size';
         return data.subarray(2);
@@ -134,7 +134,7 @@ export class ResponseParser {
     }
   }
 
-  #keep(data: Buffer): null {
+  #retain(data: Buffer): null {
     this.#buffer = data;
     return null;
   }
@@ -146,7 +146,7 @@ export class ResponseParser {
       // Fails early: another protocol, or garbage, may not contain the end of a head for minutes.
       const seen = data.toString('latin1', 0, START.length);
       if (!START.startsWith(seen)) throw new ResponseSyntaxError('not an answer of HTTP/1');
-      return this.#keep(data);
+      return this.#retain(data);
     }
     const head = parseHead(data.toString('latin1', 0, end));
     const rest = data.subarray(end + 4);
@@ -178,7 +178,7 @@ export class ResponseParser {
     const end = data.indexOf('\r\n');
     if (end === -1) {
       if (data.length > MAX_CHUNK_LINE) throw new ResponseSyntaxError('chunk line too long');
-      return this.#keep(data);
+      return this.#retain(data);
     }
     const line = data.toString('latin1', 0, end);
     const size = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i.exec(line)?.[1];
@@ -193,7 +193,7 @@ export class ResponseParser {
     const end = data.indexOf('\r\n');
     if (end === -1) {
       if (data.length > MAX_HEAD) throw new ResponseSyntaxError('trailers too long');
-      return this.#keep(data);
+      return this.#retain(data);
     }
     const rest = data.subarray(end + 2);
     if (end > 0) return rest;

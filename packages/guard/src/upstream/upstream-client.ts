@@ -37,7 +37,7 @@ export class UpstreamConnection implements PendingWrite {
   readonly #sink: ResponseSink = {
     onInformation: (head) => this.#handler?.onInformation(head),
     onHead: (head, complete) => this.#handler?.onHead(head, complete),
-    onBody: (piece, last) => this.#handler?.onBody(piece, last),
+    onBody: (chunk, last) => this.#handler?.onBody(chunk, last),
     onComplete: (reusable, rest) => this.#complete(reusable, rest),
   };
   #bodySent = true;
@@ -46,18 +46,18 @@ export class UpstreamConnection implements PendingWrite {
   #isReused = false;
   #idleSince = 0;
   /** A part of the response to the current request has arrived. */
-  #isAnswered = false;
+  #hasResponse = false;
   #timeoutMs = 0;
   #headTimer: NodeJS.Timeout | null = null;
 
   /**
    * @param onIdle called when the connection is ready for another request
-   * @param onGone called once, when the connection has closed
+   * @param onClosed called once, when the connection has closed
    */
   constructor(
     address: SocketAddress,
     private readonly onIdle: (connection: UpstreamConnection) => void,
-    onGone: (connection: UpstreamConnection) => void,
+    onClosed: (connection: UpstreamConnection) => void,
   ) {
     const socket =
       'path' in address
@@ -73,7 +73,7 @@ export class UpstreamConnection implements PendingWrite {
         socket.destroy();
         return;
       }
-      this.#isAnswered = true;
+      this.#hasResponse = true;
       try {
         this.#parser.execute(data);
         this.#limitHeadTime();
@@ -101,7 +101,7 @@ export class UpstreamConnection implements PendingWrite {
     });
     socket.on('close', () => {
       this.#fail('closed', new Error('connection closed'));
-      onGone(this);
+      onClosed(this);
     });
   }
 
@@ -119,7 +119,7 @@ export class UpstreamConnection implements PendingWrite {
     options: { headRequest: boolean; expectsBody: boolean; timeoutMs: number },
   ): void {
     this.#handler = handler;
-    this.#isAnswered = false;
+    this.#hasResponse = false;
     this.#bodySent = !options.expectsBody;
     this.#timeoutMs = options.timeoutMs;
     this.#parser.expect(this.#sink, options.headRequest);
@@ -135,8 +135,8 @@ export class UpstreamConnection implements PendingWrite {
   }
 
   /** Returns false when the caller should wait for `onDrain`. */
-  sendBody(piece: Buffer): boolean {
-    return this.socket.write(piece);
+  sendBody(chunk: Buffer): boolean {
+    return this.socket.write(chunk);
   }
 
   endBody(): void {
@@ -151,7 +151,7 @@ export class UpstreamConnection implements PendingWrite {
 
   /** Whether the web server may have closed a kept connection without having read the current request. */
   get isStale(): boolean {
-    return this.#isReused && !this.#isAnswered;
+    return this.#isReused && !this.#hasResponse;
   }
 
   /** How long the web server keeps the connection open when it is idle, seconds; null when it did not say. */

@@ -25,8 +25,8 @@ function uploadLimiter(connections = 16) {
 
 describe('an idle connection to the web server', () => {
   it.each([
-    ['says nothing', null, 4000],
-    ['has closed it', 0, 0],
+    ['does not announce a time', null, 4000],
+    ['announces 0 seconds', 0, 0],
     ['keeps it for 1 second', 1, 500],
     ['keeps it for 2 seconds', 2, 1000],
     ['keeps it for 3 seconds', 3, 2000],
@@ -97,7 +97,7 @@ describe('slow uploads', () => {
   });
 
   it.each([
-    ['that go on arriving', (now: number) => now * 2],
+    ['that keep arriving', (now: number) => now * 2],
     ['that WordPress does not read', () => null],
   ])('%s are never cut', (_what, received) => {
     const { granted, refused, enter } = uploadLimiter();

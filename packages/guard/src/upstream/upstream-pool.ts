@@ -121,12 +121,12 @@ export class SlowDownloads {
   /** In the order in which they were added. */
   readonly #all = new Map<UpstreamConnection, SlowDownload>();
   readonly #shares = new Shares(networkKey);
-  readonly #most: number;
+  readonly #maxDownloads: number;
   readonly #perAddress: number;
 
   /** @param connections the pool's maximum */
   constructor(connections: number) {
-    this.#most = connections * 8;
+    this.#maxDownloads = connections * 8;
     this.#perAddress = Math.max(1, connections / 2);
   }
 
@@ -134,7 +134,7 @@ export class SlowDownloads {
   add(connection: UpstreamConnection, from: string, end: () => void): boolean {
     if (this.#all.has(connection)) return true;
     if (this.#shares.count(from) >= this.#perAddress) return false;
-    if (this.#all.size >= this.#most && !this.#endOneFor(from)) return false;
+    if (this.#all.size >= this.#maxDownloads && !this.#endOneFor(from)) return false;
     this.#all.set(connection, { connection, from, end });
     this.#shares.add(from);
     return true;
@@ -246,8 +246,8 @@ export class UpstreamPool {
    */
   readonly #abandoned = new Map<UpstreamConnection, number>();
   /** Number of responses from PHP, and the time of the last one, as `performance.now()`. */
-  #answers = 0;
-  #answeredAt = Number.NEGATIVE_INFINITY;
+  #responses = 0;
+  #respondedAt = Number.NEGATIVE_INFINITY;
   #standstill: NodeJS.Timeout | undefined;
   readonly #limiter: Limiter<ConnectionWaiter>;
   /** No new connections are opened. */
@@ -309,17 +309,17 @@ export class UpstreamPool {
 
   /** Called when the client has closed the connection, but guard itself waits for the response to its request. */
   recordLeft(connection: UpstreamConnection): void {
-    if (this.#inUse.has(connection)) this.#abandoned.set(connection, this.#answers);
+    if (this.#inUse.has(connection)) this.#abandoned.set(connection, this.#responses);
   }
 
   /** Called when PHP has answered the request of a connection. */
   recordResponse(connection: UpstreamConnection): void {
     if (!this.#inUse.has(connection)) return;
-    this.#answers++;
-    this.#answeredAt = performance.now();
+    this.#responses++;
+    this.#respondedAt = performance.now();
     // The oldest are first.
     for (const [each, before] of this.#abandoned) {
-      if (this.#answers - before < OVERTAKEN_BY) break;
+      if (this.#responses - before < OVERTAKEN_BY) break;
       this.#abandoned.delete(each);
     }
   }
@@ -388,9 +388,9 @@ export class UpstreamPool {
     const connection = new UpstreamConnection(
       this.address,
       (idle) => this.#release(idle),
-      (gone) => {
-        this.#slow.delete(gone);
-        this.#remove(gone);
+      (closed) => {
+        this.#slow.delete(closed);
+        this.#remove(closed);
       },
     );
     this.#all.add(connection);
@@ -431,7 +431,7 @@ export class UpstreamPool {
   }
 
   #isHeldUp(): boolean {
-    return this.#abandoned.size >= this.#maxAbandoned && performance.now() - this.#answeredAt < STANDSTILL_MS;
+    return this.#abandoned.size >= this.#maxAbandoned && performance.now() - this.#respondedAt < STANDSTILL_MS;
   }
 
   #serve(): void {

@@ -53,17 +53,17 @@ function toFacts(path: CanonicalPath, query: string, paths: Partial<SitePaths>):
 export function evaluateTarget(snapshot: Snapshot, target: string, paths: Partial<SitePaths> = {}): string {
   const canonical = toCanonicalPath(target);
   if (!canonical.ok) return 'ambiguous';
-  const { query, doubt } = canonical;
+  const { query, ambiguity } = canonical;
   const facts = toFacts(canonical.path, query, paths);
   const verdict = snapshot.evaluate(facts, noFault);
   if (isFinal(verdict)) return verdict.rule;
-  const doubtful = { facts, loginRoute: snapshot.login.getRoute(facts) };
+  const request = { facts, loginRoute: snapshot.login.getRoute(facts) };
   const other =
-    doubt === null
+    ambiguity === null
       ? null
       : evaluateInterpretations(
           snapshot,
-          { ...doubtful, doubt, toFacts: (path) => toFacts(path, query, paths) },
+          { ...request, ambiguity, toFacts: (path) => toFacts(path, query, paths) },
           noFault,
         );
   if (other === 'refuse' || other === 'hidden') return 'ambiguous';

@@ -143,8 +143,8 @@ describe('several addresses and ranges in one text', () => {
   it('need a confirmation when one of them means everybody', async () => {
     const site = await activitySite();
     const block = (more: object) => site.send('/block-addresses', { address: '198.51.100.7 2000::/3', ...more });
-    const answer = await block({});
-    expect([answer.http, answer.body.code, answer.body.message]).toEqual([
+    const response = await block({});
+    expect([response.http, response.body.code, response.body.message]).toEqual([
       409,
       'means_everybody',
       'This would block everybody. Nothing was blocked.',
@@ -181,8 +181,8 @@ describe('an IPv6 address', () => {
     const { entries } = await blocked(site);
     expect(entries).toMatchObject([{ user: NET, type: 'ip', until: null }]);
     // By the other address, which has no block of its own.
-    const answer = await site.send(`/block-ip/${other}`, { block: 0 });
-    expect(answer.body.message).toBe(`${NET} is not blocked any more.`);
+    const response = await site.send(`/block-ip/${other}`, { block: 0 });
+    expect(response.body.message).toBe(`${NET} is not blocked any more.`);
     expect(await site.visit('/', { address: '2001:db8:5:6::7' })).toBe(200);
     expect(names(await blocked(site))).toEqual([]);
   });
@@ -440,8 +440,8 @@ describe('a blocked user', () => {
     const address = await findVisitorId(site, '192.0.2.7');
     expect((await site.send(`/block-user/${address}`, { block: 1 })).http).toBe(404);
     expect((await site.send(`/block-ip/${me}`, { block: 1 })).http).toBe(404);
-    const gone = await getUserId(site, { id: 77, login: 'gone' });
-    expect((await site.send(`/block-user/${gone}`, { block: 1 })).http).toBe(404);
+    const deleted = await getUserId(site, { id: 77, login: 'gone' });
+    expect((await site.send(`/block-user/${deleted}`, { block: 1 })).http).toBe(404);
     expect(site.connector.policy?.policy.blocked_users).toBe('');
   });
 
@@ -473,11 +473,11 @@ describe('a blocked user', () => {
     connector.users.set('session=other', { nonce: 'other-nonce', can_manage: true, id: 3, login: 'other' });
     const me = await getUserId(site, { id: 1, login: 'owner' });
     const other = await getUserId(site, { id: 3, login: 'other' });
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       site.send(`/block-user/${other}`, { block: 1 }, { headers: OWNER }),
       site.send(`/block-user/${me}`, { block: 1 }, { headers: OTHER }),
     ]);
-    expect(answers.map(({ http }) => http === 200).sort()).toEqual([false, true]);
+    expect(responses.map(({ http }) => http === 200).sort()).toEqual([false, true]);
     expect(connector.policy?.policy.blocked_users).toMatch(/^[13]$/);
     expect(names(await blocked(site))).toHaveLength(1);
   });

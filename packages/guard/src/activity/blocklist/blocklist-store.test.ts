@@ -93,8 +93,8 @@ it('refuses blocks by a blocked user, from any process', async () => {
   const store = sqlBlocklistStore(await database(await scratchFolder()));
   const by = (id: number) => ({ site: 'site', actor: { ...ACTOR, id }, at: 1 });
   const user = (id: number) => ({ kind: 'user', value: String(id), name: '', visitorId: id }) as const;
-  const answers = await Promise.all([store.block(by(1), user(2)), store.block(by(2), user(1))]);
-  expect(answers.filter((answer) => answer === null)).toHaveLength(1);
+  const results = await Promise.all([store.block(by(1), user(2)), store.block(by(2), user(1))]);
+  expect(results.filter((result) => result === null)).toHaveLength(1);
   expect(await store.users('site')).toEqual([2]);
 });
 

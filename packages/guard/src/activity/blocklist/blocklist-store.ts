@@ -79,11 +79,11 @@ export interface BlocklistStore {
    */
   unblock(change: BlockChange, who: Pick<BlockedVisitor, 'kind' | 'value'>): Promise<BlockVersions | null>;
   /**
-   * Deletes blocks that have ended, of all sites, each with an audit row; at most `most`.
+   * Deletes blocks that have ended, of all sites, each with an audit row; at most `limit`.
    * @param now milliseconds since the Unix epoch
    * @returns their sites with the new versions
    */
-  removeEnded(now: number, most: number): Promise<readonly { readonly site: SiteId; readonly version: number }[]>;
+  removeEnded(now: number, limit: number): Promise<readonly { readonly site: SiteId; readonly version: number }[]>;
   /** Returns when the next block of any site ends, milliseconds since the Unix epoch; null when none has an end. */
   nextEnd(): Promise<number | null>;
   /** Returns the block of a visitor, or null. */
@@ -92,7 +92,7 @@ export interface BlocklistStore {
   /** Returns the blocks of that name: an address, a range or a login. */
   listByName(site: SiteId, name: string): Promise<readonly BlockedVisitor[]>;
   /** Returns the ranges that are blocked at a time, newest first. */
-  listRanges(site: SiteId, now: number, most: number): Promise<readonly BlockedVisitor[]>;
+  listRanges(site: SiteId, now: number, limit: number): Promise<readonly BlockedVisitor[]>;
   /** Returns those of the given addresses that are blocked singly at a time. */
   findAddresses(site: SiteId, now: number, values: readonly string[]): Promise<readonly BlockedVisitor[]>;
   /**
@@ -120,7 +120,7 @@ export interface BlocklistStore {
   /** Returns the version of the blocks; 0 when there never was one. */
   version(site: SiteId): Promise<number>;
   /** Returns the newest visitors of the Activity Log that are blocked. */
-  visitorIds(site: SiteId, most: number): Promise<readonly number[]>;
+  visitorIds(site: SiteId, limit: number): Promise<readonly number[]>;
 }
 
 /** The blocks of owners. A visitor is blocked while its row exists and has not ended. */
@@ -274,20 +274,20 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
 
     unblock: (change, { kind, value }) =>
       db.transaction().execute(async (transaction) => {
-        const gone = await transaction
+        const removed = await transaction
           .deleteFrom('blocked_visitors')
           .where('site', '=', change.site)
           .where('kind', '=', kind)
           .where('value', '=', value)
           .returning('name')
           .executeTakeFirst();
-        if (gone === undefined) return null;
-        return recordChange(transaction, change, 'unblock_visitor', { kind, value, name: gone.name }, null);
+        if (removed === undefined) return null;
+        return recordChange(transaction, change, 'unblock_visitor', { kind, value, name: removed.name }, null);
       }),
 
-    removeEnded: (now, most) =>
+    removeEnded: (now, limit) =>
       db.transaction().execute(async (transaction) => {
-        const gone = await transaction
+        const removed = await transaction
           .deleteFrom('blocked_visitors')
           .where('id', 'in', (from) =>
             from
@@ -296,12 +296,12 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
               .where('until', 'is not', null)
               .where('until', '<=', now)
               .orderBy('until')
-              .limit(most),
+              .limit(limit),
           )
           .returning(['site', 'kind', 'value', 'name', 'until'])
           .execute();
         const versions = new Map<SiteId, number>();
-        for (const { site, kind, value, name, until } of gone) {
+        for (const { site, kind, value, name, until } of removed) {
           // The time of its end, which may be long ago if guard was not running.
           const change = { site, actor: TIME, at: Number(until) };
           const { site: version } = await recordChange(transaction, change, 'block_ended', { kind, value, name }, null);
@@ -326,13 +326,13 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
       return (await selectBlocks(site).where('name', '=', name).selectAll().execute()).map(toBlockedVisitor);
     },
 
-    async listRanges(site, now, most) {
+    async listRanges(site, now, limit) {
       const rows = await selectBlocks(site)
         .where('kind', '=', 'range')
-        .where(holdsAt(now))
+        .where(appliesAt(now))
         .selectAll()
         .orderBy('id', 'desc')
-        .limit(most)
+        .limit(limit)
         .execute();
       return rows.map(toBlockedVisitor);
     },
@@ -342,7 +342,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
       const rows = await selectBlocks(site)
         .where('kind', '=', 'ip')
         .where('value', 'in', values)
-        .where(holdsAt(now))
+        .where(appliesAt(now))
         .selectAll()
         .execute();
       return rows.map(toBlockedVisitor);
@@ -351,7 +351,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
     async list(site, { until, now = until, skip, limit }) {
       const rows = await selectBlocks(site)
         .where('created_at', '<=', until)
-        .where(holdsAt(now))
+        .where(appliesAt(now))
         .selectAll()
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
@@ -364,11 +364,11 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
     async count(site, until, now = until) {
       const counted = (query: ReturnType<typeof selectBlocks>) =>
         query.select((expression) => expression.fn.countAll().as('rows')).executeTakeFirstOrThrow();
-      const made = selectBlocks(site).where('created_at', '<=', until);
+      const created = selectBlocks(site).where('created_at', '<=', until);
       // A million rows are counted along an index that does not contain their ends; those that have ended are few.
       const [all, over] = await Promise.all([
-        counted(made),
-        counted(made.where('until', 'is not', null).where('until', '<=', now)),
+        counted(created),
+        counted(created.where('until', 'is not', null).where('until', '<=', now)),
       ]);
       return Number(all.rows) - Number(over.rows);
     },
@@ -407,13 +407,13 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
       return Number(row?.version ?? 0);
     },
 
-    async visitorIds(site, most) {
+    async visitorIds(site, limit) {
       const rows = await selectBlocks(site)
         .where('visitor_id', '>', 0)
         .where('visitor_id', '<', RANGE_IDS)
         .select('visitor_id')
         .orderBy('created_at', 'desc')
-        .limit(most)
+        .limit(limit)
         .execute();
       return rows.map((row) => Number(row.visitor_id));
     },
@@ -424,7 +424,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
  * Returns the condition of a block that has not ended.
  * @param now milliseconds since the Unix epoch
  */
-function holdsAt(now: number) {
+function appliesAt(now: number) {
   return sql<boolean>`(until is null or until > ${now})`;
 }
 
@@ -441,7 +441,7 @@ async function isBlockedUser(
     .where('site', '=', site)
     .where('kind', '=', 'user')
     .where('value', '=', String(user))
-    .where(holdsAt(now))
+    .where(appliesAt(now))
     .executeTakeFirst();
   return row !== undefined;
 }

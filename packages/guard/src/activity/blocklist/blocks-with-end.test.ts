@@ -35,22 +35,22 @@ describe('a block with an end', () => {
     const site = await activitySite();
     const id = await findVisitorId(site, '192.0.2.7');
     const before = Math.floor(Date.now() / 1000);
-    const answer = await site.call<{ current: { until: number } }>(`/block-ip/${id}`, {
+    const response = await site.call<{ current: { until: number } }>(`/block-ip/${id}`, {
       block: 1,
       duration: '3600',
       note: ' spam ',
     });
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       block: 1,
       current: { by: 'owner', by_login: 'owner', note: 'spam', range: '192.0.2.7' },
     });
-    expect(answer.current.until).toBeGreaterThanOrEqual(before + 3600);
+    expect(response.current.until).toBeGreaterThanOrEqual(before + 3600);
     await site.restart();
     expect(await site.visit('/', { address: '192.0.2.7' })).toBe(403);
     expect((await blocked(site)).entries).toMatchObject([
-      { by: 'owner', note: 'spam', until_unix: answer.current.until },
+      { by: 'owner', note: 'spam', until_unix: response.current.until },
     ]);
-    expect(await status(site, id)).toMatchObject({ block: 1, current: { until: answer.current.until } });
+    expect(await status(site, id)).toMatchObject({ block: 1, current: { until: response.current.until } });
     expect((await site.unknown()).entries[0]?.current_block).toMatchObject({ note: 'spam' });
 
     // A longer block, then a permanent one: each replaces the previous one.
@@ -145,13 +145,13 @@ describe('a block with an end', () => {
       await findVisitorId(site, '127.0.0.9'),
       9999,
     ];
-    const answer = await site.call<{
+    const response = await site.call<{
       done: { visitor_id: number }[];
       refused: { visitor_id: number; reason: string }[];
     }>('/block-visitors', { ids, block: 1, duration: 604_800 });
-    expect(answer.done.map(({ visitor_id }) => visitor_id)).toEqual(ids.slice(0, 2));
-    expect(answer.refused.map(({ visitor_id }) => visitor_id)).toEqual(ids.slice(2));
-    for (const { reason } of answer.refused) expect(reason).not.toBe('');
+    expect(response.done.map(({ visitor_id }) => visitor_id)).toEqual(ids.slice(0, 2));
+    expect(response.refused.map(({ visitor_id }) => visitor_id)).toEqual(ids.slice(2));
+    for (const { reason } of response.refused) expect(reason).not.toBe('');
     expect(await site.visit('/', { address: '203.0.113.9' })).toBe(403);
   });
 });

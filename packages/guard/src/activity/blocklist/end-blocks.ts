@@ -43,7 +43,7 @@ export function createBlockEnds(deps: {
     }
   }
 
-  async function look(): Promise<void> {
+  async function removeAndSchedule(): Promise<void> {
     let wait = LONGEST_MS;
     try {
       await remove();
@@ -61,7 +61,7 @@ export function createBlockEnds(deps: {
   }
 
   function check(): Promise<void> {
-    running = running.then(look);
+    running = running.then(removeAndSchedule);
     return running;
   }
 

@@ -50,24 +50,24 @@ export function reasonNotToBlockAddress(
   addresses: ProtectedAddresses,
 ): ServerText | null {
   const single = range.from.every((word, i) => word === range.to[i]);
-  const holds = (ranges: readonly Range[]) => ranges.some((entry) => overlap(range, entry));
+  const overlaps = (ranges: readonly Range[]) => ranges.some((entry) => overlap(range, entry));
   const own = caller === null ? null : parseAddress(caller);
-  if (own !== null && holds([{ from: own.words, to: own.words }])) {
+  if (own !== null && overlaps([{ from: own.words, to: own.words }])) {
     return single
       ? 'This is your own address. Blocking it would shut you out.'
       : 'Your own address is in this range. Blocking it would shut you out.';
   }
-  if (holds(addresses.server)) {
+  if (overlaps(addresses.server)) {
     return single
       ? 'This is an address of your server. Your site needs it to work.'
       : 'An address of your server is in this range. Your site needs it to work.';
   }
-  if (holds(addresses.proxies)) {
+  if (overlaps(addresses.proxies)) {
     return single
       ? 'All visitors come through this address. Blocking it would close your site.'
       : 'All visitors come through an address in this range. Blocking it would close your site.';
   }
-  if (holds(addresses.monitors)) {
+  if (overlaps(addresses.monitors)) {
     return single
       ? 'Your hosting provider watches over your site from this address.'
       : 'Your hosting provider watches over your site from an address in this range.';

@@ -32,9 +32,9 @@ describe('retention', () => {
     await store.write({ site: SITE, visits: packVisits(visitsUntilNow(400, 60_000)), dropped: 0 });
     await store.write({ site: 'other', visits: packVisits(visitsUntilNow(400, 60_000)), dropped: 0 });
     const before = NOW_SECONDS - 100 * 60;
-    const kept = (await allVisits(store)).filter(({ at }) => at >= before);
+    const remaining = (await allVisits(store)).filter(({ at }) => at >= before);
     await clearUp(store, { before });
-    expect(await allVisits(store)).toEqual(kept);
+    expect(await allVisits(store)).toEqual(remaining);
     expect(await allVisits(store, 'other')).toHaveLength(400);
   });
 
@@ -101,17 +101,18 @@ describe('retention', () => {
 
   it('deletes addresses without rows, but neither blocked ones nor users nor those of events', async () => {
     const store = await testStore();
-    const [gone, blocked, ofEvent] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'] as const;
+    const [removed, blocked, ofEvent] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'] as const;
     const old = NOW - 10 * HOUR * 1000;
-    const visits = [gone, blocked, ofEvent].flatMap((address) => visitsUntilNow(3, 1, () => ({ address, at: old })));
+    const visits = [removed, blocked, ofEvent].flatMap((address) => visitsUntilNow(3, 1, () => ({ address, at: old })));
     await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
     await store.writeEvents(SITE, [createEvent({ uid: 'a', address: ofEvent })]);
     const ids = new Map<string, number>();
-    for (const address of [gone, blocked, ofEvent]) ids.set(address, (await store.getAddressVisitor(SITE, address)).id);
+    for (const address of [removed, blocked, ofEvent])
+      ids.set(address, (await store.getAddressVisitor(SITE, address)).id);
     const user = await store.getUserVisitor(SITE, { id: 1, login: 'owner' });
     await clearUp(store, { before: NOW_SECONDS - HOUR, blocked: [ids.get(blocked) as number] });
     expect(await allVisits(store)).toEqual([]);
-    expect(await store.visitor(SITE, ids.get(gone) as number)).toBeNull();
+    expect(await store.visitor(SITE, ids.get(removed) as number)).toBeNull();
     expect(await store.visitor(SITE, ids.get(blocked) as number)).toMatchObject({ name: blocked });
     expect(await store.visitor(SITE, ids.get(ofEvent) as number)).toMatchObject({ name: ofEvent });
     expect(await store.visitor(SITE, user.id)).toMatchObject({ name: 'owner' });

@@ -15,7 +15,7 @@ import { DROPPED, FAILED_LOGINS, SiteCounters } from './site-counters.js';
 import { VisitorCache } from './visitor-cache.js';
 
 /** Sites whose counters are kept between commits. */
-const SITES_KEPT = 256;
+const SITES_MAX = 256;
 /** Duration of one step of retention. */
 const RETAIN_MS = 10;
 
@@ -158,8 +158,8 @@ export class ActivityWriter {
     const row = this.#prepare('select id from activity_sites where site = ?').get(name) as { id: number };
     const site = new SiteCounters(this.#prepare, row.id, this.#bucketRows);
     // The evicted counters may contain counts when one transaction concerns this many sites.
-    if (this.#sites.size >= SITES_KEPT) this.#sites.values().next().value?.flush();
-    setBounded(this.#sites, name, site, SITES_KEPT);
+    if (this.#sites.size >= SITES_MAX) this.#sites.values().next().value?.flush();
+    setBounded(this.#sites, name, site, SITES_MAX);
     return site;
   }
 }

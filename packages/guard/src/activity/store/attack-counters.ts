@@ -5,9 +5,9 @@ import { AddressSketch } from './address-sketch.js';
 import { TopCounters } from './top-counters.js';
 
 /** Counters of one day's attacking addresses, and of their networks. */
-const ATTACKERS_KEPT = 256;
+const ATTACKERS_MAX = 256;
 /** Days whose counters are kept in memory. */
-const DAYS_KEPT = 3;
+const DAYS_MAX = 3;
 
 /** Refused requests, or wrong passwords, of one address. */
 export interface Attack {
@@ -104,8 +104,8 @@ export class AttackCounters {
          since = excluded.since`,
     );
     const remove = this.#prepare('delete from attackers where site = ? and day = ? and who = ? and value = ?');
-    const { changed, gone } = counters.takeChanges();
-    for (const value of gone) remove.run(this.#site, day, who, value);
+    const { changed, removed } = counters.takeChanges();
+    for (const value of removed) remove.run(this.#site, day, who, value);
     for (const [value, { hits, excess, more }] of changed) {
       const { goals, target, lead, since } = more ?? newFacts(0);
       put.run(this.#site, day, who, value, hits, excess, goals.join(), target, lead, since);
@@ -122,7 +122,7 @@ export class AttackCounters {
   }
 
   #read(name: string): Day {
-    if (this.#days.size >= DAYS_KEPT) {
+    if (this.#days.size >= DAYS_MAX) {
       this.flush();
       this.#days.delete([...this.#days.keys()].sort()[0] as string);
     }
@@ -131,7 +131,7 @@ export class AttackCounters {
         'select value, hits, excess, goals, target, lead, since from attackers where site = ? and day = ? and who = ?',
       ).all(this.#site, name, who) as unknown as StoredAttacker[];
       return new TopCounters<AttackerFacts>(
-        ATTACKERS_KEPT,
+        ATTACKERS_MAX,
         rows.map(({ value, hits, excess, goals, target, lead, since }) => [
           value,
           { hits, excess, more: { goals: goals.split(',').map(Number), target, lead, since } },

@@ -92,7 +92,7 @@ class SqliteActivityStore implements OpenActivityStore {
   #failing = false;
   #closed = false;
   /** Visits that were sent and are not committed yet. */
-  #underWay = 0;
+  #pendingSize = 0;
   /** Dropped visits that the writer thread has not counted yet, by site. */
   readonly #dropped = new Map<SiteId, number>();
 
@@ -117,34 +117,34 @@ class SqliteActivityStore implements OpenActivityStore {
   async write({ site, visits, dropped }: VisitBatch): Promise<void> {
     if (this.#closed) throw new StorageError('closed', 'The Activity Log is closed.');
     const size = visits.weight;
-    const late = (this.#dropped.get(site) ?? 0) + dropped;
+    const total = (this.#dropped.get(site) ?? 0) + dropped;
     this.#dropped.delete(site);
     // Twice the limit of the thread itself, which may not have read its messages for a moment.
-    const fits = this.#underWay + size <= 2 * this.#settings.maxWaiting;
+    const fits = this.#pendingSize + size <= 2 * this.#settings.maxWaiting;
     if (!fits) {
-      this.#drop(site, late + visits.hits);
+      this.#drop(site, total + visits.hits);
       return;
     }
-    this.#underWay += size;
+    this.#pendingSize += size;
     try {
       const timeZone = this.#timeZone(site);
-      await this.#write({ name: 'visits', site, timeZone, visits, dropped: late, at: this.#now() });
+      await this.#write({ name: 'visits', site, timeZone, visits, dropped: total, at: this.#now() });
     } catch {
-      this.#drop(site, late + visits.hits);
+      this.#drop(site, total + visits.hits);
     } finally {
-      this.#underWay -= size;
+      this.#pendingSize -= size;
     }
   }
 
   listVisits: ActivityStore['listVisits'] = (window) => this.#read((reader) => listVisits(reader, window));
   searchVisits: ActivityStore['searchVisits'] = (window) => this.#read((reader) => searchVisits(reader, window));
   visit: ActivityStore['visit'] = (site, id) => this.#read((reader) => readVisit(reader, site, id));
-  visitsAround: ActivityStore['visitsAround'] = (site, visit, most) =>
-    this.#read((reader) => visitsAround(reader, site, visit, most));
+  visitsAround: ActivityStore['visitsAround'] = (site, visit, limit) =>
+    this.#read((reader) => visitsAround(reader, site, visit, limit));
   countVisits: ActivityStore['countVisits'] = (site, filter, anchor) =>
     this.#read((reader) => countVisits(reader, site, filter, anchor));
-  newVisits: ActivityStore['newVisits'] = (site, filter, since, most) =>
-    this.#read((reader) => countNewVisits(reader, site, filter, since, most));
+  newVisits: ActivityStore['newVisits'] = (site, filter, since, limit) =>
+    this.#read((reader) => countNewVisits(reader, site, filter, since, limit));
   newestVisit: ActivityStore['newestVisit'] = (site) => this.#read((reader) => findNewestRow(reader, site, 'visits'));
 
   writeEvents: ActivityStore['writeEvents'] = async (site, events) => {
@@ -154,12 +154,12 @@ class SqliteActivityStore implements OpenActivityStore {
   searchEvents: ActivityStore['searchEvents'] = (window) => this.#read((reader) => searchEvents(reader, window));
   countEvents: ActivityStore['countEvents'] = (site, filter, anchor) =>
     this.#read((reader) => countEvents(reader, site, filter, anchor));
-  newEvents: ActivityStore['newEvents'] = (site, filter, since, most) =>
-    this.#read((reader) => countNewEvents(reader, site, filter, since, most));
+  newEvents: ActivityStore['newEvents'] = (site, filter, since, limit) =>
+    this.#read((reader) => countNewEvents(reader, site, filter, since, limit));
   newestEvent: ActivityStore['newestEvent'] = (site) => this.#read((reader) => findNewestRow(reader, site, 'events'));
 
-  options: ActivityStore['options'] = (site, filter, search, most) =>
-    this.#read((reader) => options(reader, site, filter, search, most));
+  options: ActivityStore['options'] = (site, filter, search, limit) =>
+    this.#read((reader) => options(reader, site, filter, search, limit));
 
   getAddressVisitor: ActivityStore['getAddressVisitor'] = async (site, address) =>
     (await this.#write({ name: 'visitor-of-address', site, address, at: this.#now() })) as Visitor;
@@ -168,8 +168,8 @@ class SqliteActivityStore implements OpenActivityStore {
   visitor: ActivityStore['visitor'] = (site, id) => this.#read((reader) => findVisitorById(reader, site, id));
   verifiedBotIn: ActivityStore['verifiedBotIn'] = (site, range) =>
     this.#read((reader) => findVerifiedBot(reader, site, range));
-  countVisitorsIn: ActivityStore['countVisitorsIn'] = (site, range, most) =>
-    this.#read((reader) => countVisitorsIn(reader, site, range, most));
+  countVisitorsIn: ActivityStore['countVisitorsIn'] = (site, range, limit) =>
+    this.#read((reader) => countVisitorsIn(reader, site, range, limit));
   setHostname: ActivityStore['setHostname'] = async (site, visitor, hostname, verifiedBot) => {
     await this.#write({ name: 'hostname', site, visitor, hostname, verifiedBot });
   };
@@ -187,8 +187,8 @@ class SqliteActivityStore implements OpenActivityStore {
     this.#read((reader) => readVisitors(reader, site, addresses));
   visitorHours: ActivityStore['visitorHours'] = (site, visitor, from, to) =>
     this.#read((reader) => visitorHours(reader, site, visitor, from, to));
-  top: ActivityStore['top'] = (site, what, fromDay, toDay, most) =>
-    this.#read((reader) => top(reader, site, what, fromDay, toDay, most));
+  top: ActivityStore['top'] = (site, what, fromDay, toDay, limit) =>
+    this.#read((reader) => top(reader, site, what, fromDay, toDay, limit));
   eventKinds: ActivityStore['eventKinds'] = (site, from, to) =>
     this.#read((reader) => eventKinds(reader, site, from, to));
   droppedVisits: ActivityStore['droppedVisits'] = async (site, from = 0, to?: number) => {

@@ -156,8 +156,8 @@ describe('choices of a filter', () => {
       status: index % 3 === 0 ? 404 : 200,
     }));
     await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
-    const labels = async (filter: 'type' | 'code' | 'ip', search = '', most = 200) =>
-      (await store.options(SITE, filter, search, most)).map(({ label }) => label);
+    const labels = async (filter: 'type' | 'code' | 'ip', search = '', limit = 200) =>
+      (await store.options(SITE, filter, search, limit)).map(({ label }) => label);
     expect(await labels('type')).toEqual(['Unknown', 'curl']);
     expect(await labels('type', 'CUR')).toEqual(['curl']);
     expect(await labels('code')).toEqual(['200', '404']);

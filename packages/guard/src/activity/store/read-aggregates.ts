@@ -63,7 +63,7 @@ export async function top(
   what: TopWhat,
   fromDay: string,
   toDay: string,
-  most: number,
+  limit: number,
 ): Promise<readonly TopEntry[]> {
   const number = await reader.siteNumber(site);
   return reader.db
@@ -76,7 +76,7 @@ export async function top(
     .groupBy('value')
     .orderBy('count', 'desc')
     .orderBy('value')
-    .limit(most)
+    .limit(limit)
     .execute();
 }
 
@@ -120,7 +120,7 @@ export async function droppedVisits(
 }
 
 /** Addresses with the searched text that are examined to find the most frequent among them. */
-const ADDRESSES_LOOKED_AT = 2000;
+const SCANNED_ADDRESSES_MAX = 2000;
 const HALF_DAY = 12 * 3600;
 
 type Filter = Parameters<ActivityStore['options']>[1];
@@ -135,26 +135,26 @@ export async function options(
   site: SiteId,
   filter: Filter,
   search: string,
-  most: number,
+  limit: number,
 ): Promise<readonly Choice[]> {
   const number = await reader.siteNumber(site);
   if (number === 0) return [];
-  return choices[filter](reader, number, search.trim(), most);
+  return choices[filter](reader, number, search.trim(), limit);
 }
 
-const choices: Record<Filter, (reader: Reader, site: number, search: string, most: number) => Promise<Choice[]>> = {
-  type: (reader, site, search, most) => kindsBy(reader, site, 'type', search, most),
-  code: (reader, site, search, most) => kindsBy(reader, site, 'status', search, most),
+const choices: Record<Filter, (reader: Reader, site: number, search: string, limit: number) => Promise<Choice[]>> = {
+  type: (reader, site, search, limit) => kindsBy(reader, site, 'type', search, limit),
+  code: (reader, site, search, limit) => kindsBy(reader, site, 'status', search, limit),
 
-  async ip(reader, site, search, most) {
-    if (search === '') return frequentAddresses(reader, site, most);
+  async ip(reader, site, search, limit) {
+    if (search === '') return frequentAddresses(reader, site, limit);
     const found = await sql<{ name: string }>`select name from (select v.name, v.visits from visitors v where v.id in
       (select id from visitors where site = ${site} and kind = 'ip' and name like ${pattern(search)} escape '\\'
-       limit ${ADDRESSES_LOOKED_AT})) where visits > 0 order by visits desc, name limit ${most}`.execute(reader.db);
+       limit ${SCANNED_ADDRESSES_MAX})) where visits > 0 order by visits desc, name limit ${limit}`.execute(reader.db);
     return found.rows.map(({ name }) => ({ label: name, value: name }));
   },
 
-  async user({ db }, site, search, most) {
+  async user({ db }, site, search, limit) {
     let query = db
       .selectFrom('visitors')
       .select(['id', 'name'])
@@ -162,11 +162,11 @@ const choices: Record<Filter, (reader: Reader, site: number, search: string, mos
       .where('kind', '=', 'user')
       .where('events', '>', 0);
     if (search !== '') query = query.where(sql<boolean>`name like ${pattern(search)} escape '\\'`);
-    const rows = await query.orderBy('events', 'desc').limit(most).execute();
+    const rows = await query.orderBy('events', 'desc').limit(limit).execute();
     return rows.map(({ id, name }) => ({ label: name, value: String(id) }));
   },
 
-  async activity({ db }, site, search, most) {
+  async activity({ db }, site, search, limit) {
     const oldest = await db
       .selectFrom('events')
       .select((from) => from.fn.min('id').as('id'))
@@ -184,7 +184,7 @@ const choices: Record<Filter, (reader: Reader, site: number, search: string, mos
     return rows
       .map(({ kind }) => ({ label: kind, value: kind }))
       .filter(({ label }) => label.includes(search))
-      .slice(0, most);
+      .slice(0, limit);
   },
 };
 
@@ -193,7 +193,7 @@ async function kindsBy(
   site: number,
   column: 'type' | 'status',
   search: string,
-  most: number,
+  limit: number,
 ): Promise<Choice[]> {
   const rows = await db
     .selectFrom('visit_sums')
@@ -208,14 +208,14 @@ async function kindsBy(
   return rows
     .map(({ value }) => ({ label: String(value), value: String(value) }))
     .filter(({ label }) => label.toLowerCase().includes(search.toLowerCase()))
-    .slice(0, most);
+    .slice(0, limit);
 }
 
 /**
  * Returns the most frequent addresses of the days that have rows; of the last days when the list is short. An address
  * without a row of its own is omitted: in a flood many addresses share the row of another.
  */
-async function frequentAddresses({ db }: Reader, site: number, most: number): Promise<Choice[]> {
+async function frequentAddresses({ db }: Reader, site: number, limit: number): Promise<Choice[]> {
   const oldest = await db
     .selectFrom('visits')
     .select((from) => from.fn.min('id').as('id'))
@@ -228,10 +228,10 @@ async function frequentAddresses({ db }: Reader, site: number, most: number): Pr
   // list.
   const rows = await sql<{ value: string }>`select value from
     (select value, sum(hits - excess) as hits from top_visits where site = ${site} and what = 'address' and day >= ${day}
-     group by value order by hits desc, value limit ${2 * most}) frequent
+     group by value order by hits desc, value limit ${2 * limit}) frequent
     where exists (select 1 from visitors v indexed by visitors_by_name
       where v.site = ${site} and v.kind = 'ip' and v.name = frequent.value and v.visits > 0)
-    order by hits desc, value limit ${most}`.execute(db);
+    order by hits desc, value limit ${limit}`.execute(db);
   return rows.rows.map(({ value }) => ({ label: value, value }));
 }
 

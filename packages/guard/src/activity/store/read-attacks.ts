@@ -181,19 +181,19 @@ export async function visitsAround(
   reader: Reader,
   site: SiteId,
   { id, visitorId }: { readonly id: number; readonly visitorId: number },
-  most: number,
+  limit: number,
 ): Promise<readonly VisitRow[]> {
   const number = await reader.siteNumber(site);
   const list = async (from: ReturnType<typeof sql>, order: 'asc' | 'desc') =>
     (
       await sql<{ id: number }>`select id from visits indexed by visits_by_visitor
         where site = ${number} and visitor = ${visitorId} and ${from} order by id ${sql.raw(order)}
-        limit ${most}`.execute(reader.db)
+        limit ${limit}`.execute(reader.db)
     ).rows.map((row) => row.id);
   const newer = (await list(sql`id > ${id}`, 'asc')).reverse();
   const older = await list(sql`id <= ${id}`, 'desc');
   // The requested visit is the first of the older ones.
-  const shownNewer = Math.min(newer.length, Math.max(Math.floor(most / 2), most - older.length));
-  const ids = [...newer.slice(newer.length - shownNewer), ...older.slice(0, most - shownNewer)];
+  const shownNewer = Math.min(newer.length, Math.max(Math.floor(limit / 2), limit - older.length));
+  const ids = [...newer.slice(newer.length - shownNewer), ...older.slice(0, limit - shownNewer)];
   return readRows(reader, number, ids);
 }

@@ -33,10 +33,10 @@ export async function countByBuckets(reader: Reader, rows: Rows, { low, high }: 
 async function countBetween(reader: Reader, rows: Rows, { low, high }: IdRange): Promise<number> {
   const first = await findBucket(reader, rows.site, low);
   const last = await findBucket(reader, rows.site, high);
-  const whole = await sumBuckets(reader, rows, first.start, last.start);
+  const sum = await sumBuckets(reader, rows, first.start, last.start);
   const before = low > first.start ? await countRows(reader, rows, { low: first.start, high: low - 1 }) : 0;
   const after = high + 1 < last.end ? await countRows(reader, rows, { low: high + 1, high: last.end - 1 }) : 0;
-  return whole - before - after;
+  return sum - before - after;
 }
 
 /**

@@ -24,19 +24,19 @@ export async function searchEvents(reader: Reader, window: Window<EventFilter>):
   const site = await reader.siteNumber(window.site);
   const range = toIdRange(filter, window);
   if (filter.search == null) return { rows: await listEvents(reader, window), stoppedAt: null };
-  const most = reader.limits.searchedRows;
-  const looked = await matching(reader, site, filter, range)
+  const limit = reader.limits.searchedRows;
+  const lastScanned = await matching(reader, site, filter, range)
     .select('events.id')
     .orderBy('events.id', 'desc')
     .limit(1)
-    .offset(most - 1)
+    .offset(limit - 1)
     .executeTakeFirst();
-  const low = looked?.id ?? range.low;
+  const low = lastScanned?.id ?? range.low;
   const rows = await readEvents(
     matching(reader, site, filter, { low, high: range.high }).where(containsText(filter.search.text)),
     window,
   );
-  return { rows, stoppedAt: looked === undefined || rows.length >= window.limit ? null : low };
+  return { rows, stoppedAt: lastScanned === undefined || rows.length >= window.limit ? null : low };
 }
 
 function containsText(text: string) {
@@ -88,19 +88,25 @@ export async function countEvents(
   return { rows, exact: rows < COUNTED_EVENTS };
 }
 
-/** Counts events newer than `since`, up to `most`. */
+/** Counts events newer than `since`, up to `limit`. */
 export function countNewEvents(
   reader: Reader,
   site: SiteId,
   filter: EventFilter,
   since: number,
-  most: number,
+  limit: number,
 ): Promise<number> {
   const range = toIdRange(filter, { after: since });
-  return count(reader, site, filter, range, most);
+  return count(reader, site, filter, range, limit);
 }
 
-async function count(reader: Reader, site: SiteId, filter: EventFilter, range: IdRange, most: number): Promise<number> {
+async function count(
+  reader: Reader,
+  site: SiteId,
+  filter: EventFilter,
+  range: IdRange,
+  limit: number,
+): Promise<number> {
   const number = await reader.siteNumber(site);
   const row = await reader.db
     .selectFrom(
@@ -109,7 +115,7 @@ async function count(reader: Reader, site: SiteId, filter: EventFilter, range: I
         : matching(reader, number, filter, range).where(containsText(filter.search.text))
       )
         .select('events.id')
-        .limit(most)
+        .limit(limit)
         .as('found'),
     )
     .select((from) => from.fn.countAll<number>().as('rows'))

@@ -93,8 +93,8 @@ const question = fc.record({
 
 describe('lists of visits', () => {
   it.each([
-    ['with the bounds of the product', readLimits, BUCKET_ROWS],
-    ['with tiny bounds', TINY_BOUNDS, 16],
+    ['with the limits of production', readLimits, BUCKET_ROWS],
+    ['with tiny limits', TINY_BOUNDS, 16],
   ])(
     'contain what filtering all rows finds, for every filter, page and anchor, %s',
     async (_name, bounds, rowsOfBucket) => {

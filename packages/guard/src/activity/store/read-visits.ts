@@ -64,7 +64,7 @@ async function findKinds(
 }
 
 async function findVisitors(reader: Reader, site: number, addresses: readonly KeyRange[]): Promise<VisitorSelection> {
-  const most = reader.limits.scannedVisitors;
+  const limit = reader.limits.scannedVisitors;
   const ranges = addresses.map(({ low, high }) => ({ low: parseKey(low), high: parseKey(high) }));
   let visitors = 0;
   let rows = 0;
@@ -79,7 +79,7 @@ async function findVisitors(reader: Reader, site: number, addresses: readonly Ke
           .where('kind', '=', 'ip')
           .where('key', '>=', low)
           .where('key', '<=', high)
-          .limit(most + 1)
+          .limit(limit + 1)
           .as('found'),
       )
       .select((row) => [
@@ -91,7 +91,7 @@ async function findVisitors(reader: Reader, site: number, addresses: readonly Ke
     visitors += found.visitors;
     rows += found.rows ?? 0;
     last = found.last ?? last;
-    if (visitors > most) return { ranges, only: null, rows: null };
+    if (visitors > limit) return { ranges, only: null, rows: null };
   }
   return { ranges, only: visitors === 1 ? last : null, rows };
 }
@@ -206,7 +206,7 @@ function newestOfValue(
   selection: Selection,
   column: Column,
   value: RawBuilder<unknown>,
-  most: number,
+  limit: number,
 ): RawBuilder<unknown> {
   const { site, range } = selection;
   return sql`select v.id from visits v ${indexedBy(column)} where ${joinConditions([
@@ -214,7 +214,7 @@ function newestOfValue(
     sql`v.${sql.raw(column)} = ${value}`,
     sql`v.id between ${range.low} and ${range.high}`,
     ...conditions(selection, column),
-  ])} order by v.id desc limit ${most}`;
+  ])} order by v.id desc limit ${limit}`;
 }
 
 function indexedBy(column: Column): RawBuilder<unknown> {
@@ -354,16 +354,16 @@ async function countAlong({ db, limits }: Reader, selection: Selection, column: 
   const { site, range } = selection;
   const along: RawBuilder<unknown>[] =
     column === null ? [] : [sql`v.${sql.raw(column)} in (${wantedValues(selection, column)})`];
-  const most = selection.visitors?.rows === null ? limits.countedOneByOne : limits.countedRows;
+  const limit = selection.visitors?.rows === null ? limits.countedOneByOne : limits.countedRows;
   const rows = sql`select v.kind, v.visitor from visits v ${column === null ? sql`` : indexedBy(column)} where ${joinConditions(
     [sql`v.site = ${site}`, ...along, sql`v.id between ${range.low} and ${range.high}`],
-  )} limit ${most}`;
+  )} limit ${limit}`;
   const result = await sql<{ looked: number; rows: number }>`select count(*) as looked,
     coalesce(sum(${joinConditions(conditions(selection, column ?? undefined))}), 0) as rows from (${rows}) v`.execute(
     db,
   );
   const { looked = 0, rows: matching = 0 } = result.rows[0] ?? {};
-  return { rows: matching, exact: looked < most };
+  return { rows: matching, exact: looked < limit };
 }
 
 /** Counts rows of the visitors above an id; null when they are too many. */

@@ -89,8 +89,8 @@ export async function findVerifiedBot(reader: Reader, site: SiteId, range: Range
   return rows[0]?.verified_bot ?? null;
 }
 
-/** Counts the visitors with an address in a range, up to `most`. */
-export async function countVisitorsIn(reader: Reader, site: SiteId, range: Range, most: number): Promise<number> {
+/** Counts the visitors with an address in a range, up to `limit`. */
+export async function countVisitorsIn(reader: Reader, site: SiteId, range: Range, limit: number): Promise<number> {
   const number = await reader.siteNumber(site);
   const row = await reader.db
     .selectFrom((from) =>
@@ -101,7 +101,7 @@ export async function countVisitorsIn(reader: Reader, site: SiteId, range: Range
         .where('kind', '=', 'ip')
         .where('key', '>=', toKey(range.from))
         .where('key', '<=', toKey(range.to))
-        .limit(most)
+        .limit(limit)
         .as('found'),
     )
     .select((from) => from.fn.countAll<number>().as('visitors'))

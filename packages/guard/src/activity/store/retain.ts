@@ -68,15 +68,15 @@ function deleteRows(step: Step, table: 'visits' | 'events', surplus: number): bo
   let left = surplus;
   for (;;) {
     const byCount = left > 0;
-    const most = byCount ? Math.min(left, ROWS_PER_STATEMENT) : ROWS_PER_STATEMENT;
-    const rows = oldest.all(site.number, byCount ? AFTER_ALL_IDS : tooOld, most) as unknown as Row[];
+    const limit = byCount ? Math.min(left, ROWS_PER_STATEMENT) : ROWS_PER_STATEMENT;
+    const rows = oldest.all(site.number, byCount ? AFTER_ALL_IDS : tooOld, limit) as unknown as Row[];
     const last = rows.at(-1);
     if (last === undefined) return false;
     remove.run(site.number, last.id);
     visitors.subtract(table, countBy(rows.flatMap((row) => [row.visitor, row.address_visitor ?? 0])));
     if (table === 'visits') subtractFromBuckets(step, rows);
     left -= rows.length;
-    if (!byCount && rows.length < most) return false;
+    if (!byCount && rows.length < limit) return false;
     if (!step.hasTimeLeft()) return true;
   }
 }
@@ -92,8 +92,8 @@ function subtractFromBuckets({ prepare, site }: Step, rows: readonly Row[]): voi
   const sum = prepare('update visit_sums set rows = rows - ? where site = ? and kind = ?');
   for (const [index, { start }] of starts.entries()) {
     const end = starts[index + 1]?.start ?? AFTER_ALL_IDS;
-    const gone = rows.filter(({ id }) => id >= start && id < end);
-    for (const [kind, count] of countBy([...gone.map((row) => row.kind), ...gone.map(() => ALL_KINDS)])) {
+    const removed = rows.filter(({ id }) => id >= start && id < end);
+    for (const [kind, count] of countBy([...removed.map((row) => row.kind), ...removed.map(() => ALL_KINDS)])) {
       update.run(count, site.number, kind, start);
       remove.run(site.number, kind, start);
       sum.run(count, site.number, kind);
@@ -103,8 +103,8 @@ function subtractFromBuckets({ prepare, site }: Step, rows: readonly Row[]): voi
 }
 
 function deleteVisitors({ site, visitors, keep, now, hasTimeLeft }: Step): boolean {
-  const kept = new Set(keep.blocked);
-  while (visitors.removeWithoutRows(site.number, now - FRESH_SECONDS, kept, ROWS_PER_STATEMENT)) {
+  const retained = new Set(keep.blocked);
+  while (visitors.removeWithoutRows(site.number, now - FRESH_SECONDS, retained, ROWS_PER_STATEMENT)) {
     if (!hasTimeLeft()) return true;
   }
   return false;

@@ -53,7 +53,7 @@ export class RowBuffer {
 }
 
 /** Agents whose type is cached; a busy site has some thousand different ones a day. */
-const AGENTS_KEPT = 20_000;
+const AGENTS_MAX = 20_000;
 
 /** Assigns a small number to each kind of visit. */
 export class VisitKinds {
@@ -71,7 +71,7 @@ export class VisitKinds {
     const known = this.#types.get(key);
     if (known !== undefined) return known;
     const type = visitorType(agent, verifiedBot);
-    setBounded(this.#types, key, type, AGENTS_KEPT);
+    setBounded(this.#types, key, type, AGENTS_MAX);
     return type;
   }
 
@@ -104,7 +104,7 @@ export class VisitKinds {
 }
 
 /** Texts that are cached: agents, referers and origins. */
-const TEXTS_KEPT = 10_000;
+const TEXTS_MAX = 10_000;
 /** The use of a text is recorded once in this time, seconds. */
 const SEEN_EVERY = 86_400;
 
@@ -130,7 +130,7 @@ export class VisitTexts {
       `insert into visit_texts (site, text, seen) values (?, ?, ?)
        on conflict (site, text) do update set seen = max(seen, excluded.seen) returning id`,
     ).get(site, text, at) as { id: number };
-    setBounded(this.#known, key, { id, seen: at }, TEXTS_KEPT);
+    setBounded(this.#known, key, { id, seen: at }, TEXTS_MAX);
     return id;
   }
 

@@ -39,20 +39,20 @@ export async function searchVisits(
   return { rows: await readRows(reader, selection.site, ids.slice(skip)), stoppedAt };
 }
 
-/** Counts rows newer than `since`, up to `most`. */
+/** Counts rows newer than `since`, up to `limit`. */
 export async function countNewVisits(
   reader: Reader,
   site: SiteId,
   filter: VisitFilter,
   since: number,
-  most: number,
+  limit: number,
 ): Promise<number> {
   if (filter.search != null) {
-    const window = { site, filter: { ...filter }, anchor: null, before: null, skip: 0, limit: most };
+    const window = { site, filter: { ...filter }, anchor: null, before: null, skip: 0, limit };
     return (await searchVisits(reader, window, since)).rows.length;
   }
   const selection = await selectVisits(reader, site, filter, toIdRange(filter, { after: since }));
-  return selection === null ? 0 : (await newestIds(reader, selection, most)).length;
+  return selection === null ? 0 : (await newestIds(reader, selection, limit)).length;
 }
 
 /**
@@ -87,12 +87,12 @@ async function findText(
   limit: number,
 ): Promise<{ readonly ids: readonly number[]; readonly stoppedAt: number | null }> {
   const isAll = selection.kinds === null && selection.visitors === null;
-  const look = isAll ? lookThroughAll : lookThroughSelected;
+  const scan = isAll ? scanAll : scanSelected;
   const ids: number[] = [];
   let { high } = selection.range;
-  for (let looked = 0; looked < reader.limits.searchedRows; looked += STEP_ROWS) {
+  for (let scanned = 0; scanned < reader.limits.searchedRows; scanned += STEP_ROWS) {
     const range = { low: selection.range.low, high };
-    const step = await look(reader, { ...selection, range }, containsText(search.text), limit - ids.length);
+    const step = await scan(reader, { ...selection, range }, containsText(search.text), limit - ids.length);
     ids.push(...step.ids);
     if (ids.length >= limit || step.next === null) return { ids: ids.slice(0, limit), stoppedAt: null };
     high = step.next - 1;
@@ -107,7 +107,7 @@ interface Step {
 }
 
 /** Scans the next rows of all. */
-async function lookThroughAll(
+async function scanAll(
   reader: Reader,
   selection: Selection,
   condition: RawBuilder<unknown>,
@@ -125,7 +125,7 @@ async function lookThroughAll(
 }
 
 /** Scans the next rows that the other filters select, by their indexes. */
-async function lookThroughSelected(
+async function scanSelected(
   reader: Reader,
   selection: Selection,
   condition: RawBuilder<unknown>,

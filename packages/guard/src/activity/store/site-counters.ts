@@ -11,9 +11,9 @@ export const BUCKET_ROWS = 4096;
 /** Counters of one day's most frequent values. */
 export const TOP_COUNTERS = 256;
 /** Seconds whose next free number is kept. */
-const SECONDS_KEPT = 32;
+const SECONDS_MAX = 32;
 /** Days whose counters are kept in memory: the latest visits may still belong to yesterday. */
-const TOPS_KEPT = 6;
+const TOPS_MAX = 6;
 
 /** Kind of the counts of all kinds, in `visit_stretches`, and of visits that were not recorded, in `visit_hours`. */
 export const ALL_KINDS = 0;
@@ -59,7 +59,7 @@ export class SiteCounters {
     const next = this.#seconds.get(second) ?? this.#nextInStorage(second);
     if (next >= ROWS_PER_SECOND) return this.newId(second + 1);
     this.#seconds.delete(second);
-    setBounded(this.#seconds, second, next + 1, SECONDS_KEPT);
+    setBounded(this.#seconds, second, next + 1, SECONDS_MAX);
     return toFirstId(second) + next;
   }
 
@@ -191,7 +191,7 @@ export class SiteCounters {
   }
 
   #readTop(day: string, what: TopWhat): TopCounters {
-    if (this.#tops.size >= TOPS_KEPT) {
+    if (this.#tops.size >= TOPS_MAX) {
       this.#flushTops();
       this.#tops.delete([...this.#tops.keys()].sort()[0] as string);
     }
@@ -209,8 +209,8 @@ export class SiteCounters {
     );
     const remove = this.#prepare('delete from top_visits where site = ? and day = ? and what = ? and value = ?');
     for (const { day, what, counters } of this.#tops.values()) {
-      const { changed, gone } = counters.takeChanges();
-      for (const value of gone) remove.run(this.number, day, what, value);
+      const { changed, removed } = counters.takeChanges();
+      for (const value of removed) remove.run(this.number, day, what, value);
       for (const [value, { hits, excess }] of changed) put.run(this.number, day, what, value, hits, excess);
     }
   }

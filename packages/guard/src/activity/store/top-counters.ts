@@ -12,7 +12,7 @@ export interface TopCount<More = never> {
  * without a counter takes over the smallest one. Every value with more than hits / counters of all hits has one.
  */
 export class TopCounters<More = never> {
-  readonly #most: number;
+  readonly #capacity: number;
   readonly #counts: Map<string, TopCount<More>>;
   /** Values that had the smallest count at the last search, and that count. */
   #smallest: string[] = [];
@@ -23,10 +23,10 @@ export class TopCounters<More = never> {
    * stored.
    */
   readonly #stored: Set<string>;
-  readonly #gone = new Set<string>();
+  readonly #removed = new Set<string>();
 
-  constructor(most: number, counts: Iterable<readonly [string, TopCount<More>]> = []) {
-    this.#most = most;
+  constructor(capacity: number, counts: Iterable<readonly [string, TopCount<More>]> = []) {
+    this.#capacity = capacity;
     this.#counts = new Map(counts);
     this.#stored = new Set(this.#counts.keys());
   }
@@ -39,15 +39,15 @@ export class TopCounters<More = never> {
       known.hits += hits;
       return known;
     }
-    const excess = this.#counts.size < this.#most ? 0 : this.#takeSmallest();
+    const excess = this.#counts.size < this.#capacity ? 0 : this.#takeSmallest();
     const count: TopCount<More> = { hits: hits + excess, excess };
     this.#counts.set(value, count);
-    this.#gone.delete(value);
+    this.#removed.delete(value);
     return count;
   }
 
   /** Returns the changes since the last call, for storage. */
-  takeChanges(): { changed: readonly (readonly [string, TopCount<More>])[]; gone: readonly string[] } {
+  takeChanges(): { changed: readonly (readonly [string, TopCount<More>])[]; removed: readonly string[] } {
     const changed: (readonly [string, TopCount<More>])[] = [];
     for (const value of this.#changed) {
       const count = this.#counts.get(value);
@@ -55,11 +55,11 @@ export class TopCounters<More = never> {
       changed.push([value, count]);
       this.#stored.add(value);
     }
-    const gone = [...this.#gone];
-    for (const value of gone) this.#stored.delete(value);
+    const removed = [...this.#removed];
+    for (const value of removed) this.#stored.delete(value);
     this.#changed.clear();
-    this.#gone.clear();
-    return { changed, gone };
+    this.#removed.clear();
+    return { changed, removed };
   }
 
   /**
@@ -75,7 +75,7 @@ export class TopCounters<More = never> {
       }
       if (this.#counts.get(value)?.hits !== this.#smallestHits) continue;
       this.#counts.delete(value);
-      if (this.#stored.has(value)) this.#gone.add(value);
+      if (this.#stored.has(value)) this.#removed.add(value);
       this.#changed.delete(value);
       return this.#smallestHits;
     }

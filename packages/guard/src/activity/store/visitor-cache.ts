@@ -4,7 +4,7 @@ import type { Visitor } from '../activity-store.js';
 import { toAddressKey, toUserKey, toVisitor, type VisitorRecord } from './row-keys.js';
 
 /** Visitors that are cached between commits. */
-const VISITORS_KEPT = 20_000;
+const VISITORS_MAX = 20_000;
 
 /** The address of everything that is not an address, as in `toAddressKey`. */
 const NO_ADDRESS = '::';
@@ -105,18 +105,18 @@ export class VisitorCache {
    * Deletes addresses without rows.
    * @returns whether there may be more
    */
-  removeWithoutRows(site: number, seenBefore: number, keep: ReadonlySet<number>, most: number): boolean {
+  removeWithoutRows(site: number, seenBefore: number, keep: ReadonlySet<number>, limit: number): boolean {
     const rows = this.#prepare(
       `select id, name from visitors where site = ? and visits = 0 and events = 0 and kind = 'ip' and last_seen < ?
        order by last_seen limit ?`,
-    ).all(site, seenBefore, most + keep.size) as unknown as { id: number; name: string }[];
+    ).all(site, seenBefore, limit + keep.size) as unknown as { id: number; name: string }[];
     const remove = this.#prepare('delete from visitors where id = ?');
     for (const { id, name } of rows) {
       if (keep.has(id)) continue;
       remove.run(id);
       this.#entries.delete(`${site} ${name}`);
     }
-    return rows.length === most + keep.size;
+    return rows.length === limit + keep.size;
   }
 
   flush(): void {
@@ -139,7 +139,7 @@ export class VisitorCache {
     }
     this.#changed.clear();
     for (const key of this.#entries.keys()) {
-      if (this.#entries.size <= VISITORS_KEPT) break;
+      if (this.#entries.size <= VISITORS_MAX) break;
       this.#entries.delete(key);
     }
   }

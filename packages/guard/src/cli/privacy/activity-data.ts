@@ -303,8 +303,8 @@ function anonymizeEvent(
 function eraseEvents(scope: Scope): number {
   const { database, site, person } = scope;
   const rows = listEvents(scope);
-  const gone = new Map<number, number>();
-  const subtract = (visitor: number) => gone.set(visitor, (gone.get(visitor) ?? 0) + 1);
+  const erased = new Map<number, number>();
+  const subtract = (visitor: number) => erased.set(visitor, (erased.get(visitor) ?? 0) + 1);
   for (const row of rows) {
     if (concernsPerson(row, person)) {
       run(database, 'delete from events where site = ? and id = ?', site, row.id);
@@ -314,13 +314,13 @@ function eraseEvents(scope: Scope): number {
     }
     const after = anonymizeEvent(row, person);
     if (after === null) continue;
-    const isAddressGone = after.address !== row.address;
-    if (isAddressGone) subtract(row.address_visitor);
+    const isAddressErased = after.address !== row.address;
+    if (isAddressErased) subtract(row.address_visitor);
     run(
       database,
       'update events set address = ?, address_visitor = ?, object = ?, before = ?, after = ? where site = ? and id = ?',
       after.address,
-      isAddressGone ? 0 : row.address_visitor,
+      isAddressErased ? 0 : row.address_visitor,
       after.object,
       after.before,
       after.after,
@@ -328,7 +328,7 @@ function eraseEvents(scope: Scope): number {
       row.id,
     );
   }
-  for (const [visitor, events] of gone) {
+  for (const [visitor, events] of erased) {
     run(database, 'update visitors set events = events - ? where site = ? and id = ?', events, site, visitor);
   }
   return rows.length;
