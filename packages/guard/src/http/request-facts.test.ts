@@ -214,7 +214,7 @@ describe('a plugin’s description of its signed requests', () => {
       parameters: { 'shop-hmac': 'hex' },
       methods: ['shop.'],
     };
-    expect(readSignedXmlRpc([jetpack, shop])).toEqual({ plugins: [jetpack, { ...shop, query: {} }], leftOut: 0 });
+    expect(readSignedXmlRpc([jetpack, shop])).toEqual({ plugins: [jetpack, { ...shop, query: {} }], dropped: 0 });
   });
 
   it.each([
@@ -237,14 +237,14 @@ describe('a plugin’s description of its signed requests', () => {
       { parameters: { ...Object.fromEntries([...'abcdefghijk'].map((name) => [name, 'text'])), sig: 'hex' } },
     ],
   ])('is ignored with %s', (_what, change) => {
-    expect(readSignedXmlRpc([{ ...jetpack, ...change }])).toEqual({ plugins: [], leftOut: 1 });
+    expect(readSignedXmlRpc([{ ...jetpack, ...change }])).toEqual({ plugins: [], dropped: 1 });
   });
 
   it('is accepted once per plugin, for at most ten plugins', () => {
-    expect(readSignedXmlRpc([jetpack, jetpack])).toEqual({ plugins: [jetpack], leftOut: 1 });
+    expect(readSignedXmlRpc([jetpack, jetpack])).toEqual({ plugins: [jetpack], dropped: 1 });
     const many = Array.from({ length: 12 }, (_, i) => ({ ...jetpack, id: `plugin-${i}` }));
-    expect(readSignedXmlRpc(many)).toMatchObject({ leftOut: 2 });
-    expect(readSignedXmlRpc([null, 7, 'jetpack', []])).toEqual({ plugins: [], leftOut: 4 });
+    expect(readSignedXmlRpc(many)).toMatchObject({ dropped: 2 });
+    expect(readSignedXmlRpc([null, 7, 'jetpack', []])).toEqual({ plugins: [], dropped: 4 });
   });
 });
 
