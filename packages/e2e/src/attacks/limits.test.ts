@@ -44,7 +44,7 @@ describe('a site whose login page asks this address to wait (429)', () => {
 
   it('fails no attack on a hidden login, and the table reports them as not judged', async () => {
     const results = await runAttacks(await AttackedSite.meet(await closed()), { groups: ['hidden login'] });
-    expect(summarise(results)).toEqual({ held: 0, failed: 0, notRun: results.length });
+    expect(summarise(results)).toEqual({ passed: 0, failed: 0, notRun: results.length });
     expect(attackTable(results, false)).toMatch(/ not run: limited, not judged: .*429/);
   });
 
