@@ -3,10 +3,12 @@
  * runs it. With `--check` it writes nothing and fails if the file is not up to date.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { downloads } from '@security-optimizer/contract/activity/export';
+import { downloads } from '@security-optimizer/contract/activity/endpoints';
+import { downloadRequests } from '@security-optimizer/contract/activity/requests';
 import { API_NAMESPACE, MAX_BODY_BYTES, PROVIDER_NAMESPACE } from '@security-optimizer/contract/endpoint';
 import { endpoints } from '@security-optimizer/contract/endpoints';
 import { errorTable } from '@security-optimizer/contract/errors';
+import { requests } from '@security-optimizer/contract/requests';
 import { z } from 'zod';
 
 const target = new URL('../docs/developer/api-reference.md', import.meta.url);
@@ -38,7 +40,8 @@ function describe(property) {
   return [property.type ?? 'any'].flat().join(', ');
 }
 
-function endpointSection({ name, namespace, suffix, methods, summary, request, response }) {
+function endpointSection({ name, namespace, suffix, methods, response }) {
+  const { summary, schema } = requests[name];
   return [
     `### ${suffix}`,
     '',
@@ -49,7 +52,7 @@ function endpointSection({ name, namespace, suffix, methods, summary, request, r
     '',
     'Request:',
     '',
-    fieldTable(request, 'input'),
+    fieldTable(schema, 'input'),
     '',
     '`data` of the response:',
     '',
@@ -58,7 +61,8 @@ function endpointSection({ name, namespace, suffix, methods, summary, request, r
   ].join('\n');
 }
 
-function downloadSection({ name, suffix, summary, request, content }) {
+function downloadSection({ name, suffix }) {
+  const { summary, schema, content } = downloadRequests[name];
   return [
     `### ${suffix}`,
     '',
@@ -68,7 +72,7 @@ function downloadSection({ name, suffix, summary, request, content }) {
     '',
     'Request:',
     '',
-    fieldTable(request, 'input'),
+    fieldTable(schema, 'input'),
     '',
     `Response: ${content}`,
     '',

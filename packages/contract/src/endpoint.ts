@@ -10,31 +10,27 @@ export const CONNECTOR_NAMESPACE = 'security-optimizer-connector/v1';
 /** Maximum size of a request body in bytes; larger ones get 413. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/** An endpoint of the API. Guard mounts it, the dashboard calls it, and the reference in docs/ lists it. */
-export interface Endpoint<
-  Request extends z.ZodMiniType = z.ZodMiniType,
-  Response extends z.ZodMiniType = z.ZodMiniType,
-  Name extends string = string,
-> {
+/**
+ * An endpoint of the API, as far as a client needs it. Guard mounts it, the dashboard calls it, and the reference in
+ * docs/ lists it. What guard alone needs is in the `requests.ts` beside it.
+ */
+export interface Endpoint<Name extends string = string, Response extends z.ZodMiniType = z.ZodMiniType> {
   /** Unique name; also the name under which the dashboard tracks the request. */
   readonly name: Name;
-  /** Path below the namespace, for example `/xss-protection`. `{id}` is replaced by the field `id` of `request`. */
+  /** Path below the namespace, for example `/xss-protection`. `{id}` is replaced by the field `id` of the request. */
   readonly suffix: string;
   /** `provider`: the provider's shared settings API; default: the plugin's own API. */
   readonly namespace?: 'provider';
+  /** The dashboard uses the first one. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT')[];
-  readonly summary: string;
-  /** Body of the request; for GET its query parameters. */
-  readonly request: Request;
-  /** Field that receives a body that is a bare list. */
-  readonly listField?: string;
   /** Shape of `data` in the response. */
   readonly response: Response;
 }
 
+/** Declares an endpoint. It is pure, so that a bundle contains only the endpoints that it uses. */
 // @__NO_SIDE_EFFECTS__
-export function endpoint<Request extends z.ZodMiniType, Response extends z.ZodMiniType, const Name extends string>(
-  definition: Endpoint<Request, Response, Name>,
-): Endpoint<Request, Response, Name> {
+export function endpoint<const Name extends string, Response extends z.ZodMiniType>(
+  definition: Endpoint<Name, Response>,
+): Endpoint<Name, Response> {
   return definition;
 }

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { activityRequest } from './activity/attackers.js';
-import { activityNews, activityTraffic, activityUnknown, visitorStatus } from './activity/endpoints.js';
-import { endpoints, fetchOptions, toggleEndpoints } from './endpoints.js';
+import { endpoints } from './endpoints.js';
 import { errorTable } from './errors.js';
-import { disableAdminUsername, resetUserTwoFactor } from './login/endpoints.js';
 import { messages } from './messages.js';
+import { requests } from './requests.js';
 
 describe('a toggle in a request', () => {
-  const { request } = toggleEndpoints[0] as (typeof toggleEndpoints)[number];
+  const { schema } = requests['update:lock_system_folders'];
 
   test.each([
     [0, 0],
@@ -17,13 +15,13 @@ describe('a toggle in a request', () => {
     [false, 0],
     [true, 1],
   ])('%j is parsed to %j', (sent, expected) => {
-    expect(request.parse({ lock_system_folders: sent })).toEqual({ lock_system_folders: expected });
+    expect(schema.parse({ lock_system_folders: sent })).toEqual({ lock_system_folders: expected });
   });
 
   test.each([2, -1, 0.5, '', ' 1', 'on', 'true', null, [], [1], {}, undefined])(
     '%j is refused with the allowed values',
     (sent) => {
-      const result = request.safeParse({ lock_system_folders: sent });
+      const result = schema.safeParse({ lock_system_folders: sent });
       expect(result.error?.issues).toEqual([
         expect.objectContaining({ path: ['lock_system_folders'], message: 'Use 0 or 1.' }),
       ]);
@@ -32,35 +30,38 @@ describe('a toggle in a request', () => {
 });
 
 describe.each([
-  ['page', activityUnknown, (page: unknown) => ({ page })],
-  ['from', activityTraffic, (from: unknown) => ({ from })],
-  ['to', activityTraffic, (to: unknown) => ({ to })],
-  ['since', activityNews, (since: unknown) => ({ list: 'unknown', since })],
-  ['id of a visitor', visitorStatus, (id: unknown) => ({ id })],
-  ['id of a visit', activityRequest, (id: unknown) => ({ id })],
-  ['id of a user', resetUserTwoFactor, (id: unknown) => ({ id })],
-  ['ID of a renamed user', disableAdminUsername, (ID: unknown) => ({ admin_names: [{ ID, user_login: 'editor-1' }] })],
-])('the number %s', (_name, { request }, body) => {
+  ['page', requests.activityUnknown.schema, (page: unknown) => ({ page })],
+  ['from', requests.activityTraffic.schema, (from: unknown) => ({ from })],
+  ['to', requests.activityTraffic.schema, (to: unknown) => ({ to })],
+  ['since', requests.activityNews.schema, (since: unknown) => ({ list: 'unknown', since })],
+  ['id of a visitor', requests.visitorStatus.schema, (id: unknown) => ({ id })],
+  ['id of a visit', requests.activityRequest.schema, (id: unknown) => ({ id })],
+  ['id of a user', requests.resetUserTwoFactor.schema, (id: unknown) => ({ id })],
+  [
+    'ID of a renamed user',
+    requests['update:disable_usernames'].schema,
+    (ID: unknown) => ({ admin_names: [{ ID, user_login: 'editor-1' }] }),
+  ],
+])('the number %s', (_name, schema, body) => {
   test.each([7, '7'])('may be %j', (sent) => {
-    expect(request.parse(body(sent))).toEqual(request.parse(body(7)));
+    expect(schema.parse(body(sent))).toEqual(schema.parse(body(7)));
   });
 
   test.each([[[1]], true, false, [[]], [['7']], {}, '', 'x', '7x', '0x7', '1e3', '1.5', 1.5, -1, '-1'])(
     'is refused as %j',
     (sent) => {
-      expect(request.safeParse(body(sent)).success).toBe(false);
+      expect(schema.safeParse(body(sent)).success).toBe(false);
     },
   );
 });
 
 test('options can be fetched for the existing pages only', () => {
-  expect(fetchOptions.request.safeParse({ page: 'security' }).success).toBe(true);
-  expect(fetchOptions.request.safeParse({ page: 'login' }).success).toBe(true);
-  expect(fetchOptions.request.safeParse({ page: 'activity' }).success).toBe(true);
-  expect(fetchOptions.request.safeParse({ page: 'nonsense' }).error?.issues[0]?.message).toBe(
-    'Use security, login or activity.',
-  );
-  expect(fetchOptions.request.safeParse({}).success).toBe(false);
+  const { schema } = requests.fetchOptions;
+  expect(schema.safeParse({ page: 'security' }).success).toBe(true);
+  expect(schema.safeParse({ page: 'login' }).success).toBe(true);
+  expect(schema.safeParse({ page: 'activity' }).success).toBe(true);
+  expect(schema.safeParse({ page: 'nonsense' }).error?.issues[0]?.message).toBe('Use security, login or activity.');
+  expect(schema.safeParse({}).success).toBe(false);
 });
 
 test('every endpoint has a unique name and path', () => {

@@ -5,8 +5,6 @@ export const messages = {
   notJsonTitle: 'Could not connect to the WordPress REST API',
   notJsonHelp:
     'A security plugin, a custom function or rules in .htaccess prevent the WordPress REST API from working.',
-  successTitle: 'Success',
-  errorTitle: 'Error',
   nothingFound: 'Nothing was found',
   required: 'This field is required.',
   invalidFormat: 'Invalid format.',

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { blockAddresses } from './activity/endpoints.js';
-import { updateAlertSlack, updateAlertSyslog, updateAlertWebhook } from './alerts/endpoints.js';
-import { integerBetween } from './shapes.js';
+import { integerBetween } from './request.js';
+import { requests } from './requests.js';
 
 const SECRET = `whsec_${'A'.repeat(43)}=`;
 
@@ -32,30 +31,35 @@ describe('a whole number as people type it', () => {
 describe('an alert channel as people type it', () => {
   it('is parsed with a normalized host and port', () => {
     const typed = { host: ' ｌｏｇ．ｅｘａｍｐｌｅ\u200b', port: '６５１４', protocol: 'tcp' };
-    expect(updateAlertSyslog.request.parse(typed)).toEqual({
+    expect(requests['update:alert_syslog'].schema.parse(typed)).toEqual({
       ...{ host: 'log.example', port: 6514, protocol: 'tcp', framing: 'octets' },
     });
-    expect(updateAlertSyslog.request.parse({ host: '' })).toEqual({
+    expect(requests['update:alert_syslog'].schema.parse({ host: '' })).toEqual({
       ...{ host: '', port: 514, protocol: 'udp', framing: 'octets' },
     });
   });
 
   it.each(['0', '65536', '½', 'syslog', ''])('refuses the port %j', (port) => {
-    expect(updateAlertSyslog.request.safeParse({ host: 'log.example', port }).error?.issues[0]).toMatchObject({
+    expect(
+      requests['update:alert_syslog'].schema.safeParse({ host: 'log.example', port }).error?.issues[0],
+    ).toMatchObject({
       ...{ path: ['port'], message: 'Use a port from 1 to 65535.' },
     });
   });
 
   it('is parsed without invisible characters in its URL and secret', () => {
     const url = 'https://hooks.example/a?b=1';
-    const request = updateAlertWebhook.request.parse({ url: `\ufeff${url}\u200b `, secret: `\u2060${SECRET}\n` });
+    const request = requests['update:alert_webhook'].schema.parse({
+      url: `\ufeff${url}\u200b `,
+      secret: `\u2060${SECRET}\n`,
+    });
     expect(request).toEqual({ url, secret: SECRET });
-    expect(updateAlertSlack.request.parse({ url: ` ${url}\u2060` })).toEqual({ url });
+    expect(requests['update:alert_slack'].schema.parse({ url: ` ${url}\u2060` })).toEqual({ url });
   });
 
   it('keeps other scripts in its URL, because hosts and paths may contain them', () => {
     const url = 'https://bücher.example/größe?٣=½';
-    expect(updateAlertWebhook.request.parse({ url })).toEqual({ url });
+    expect(requests['update:alert_webhook'].schema.parse({ url })).toEqual({ url });
   });
 });
 
@@ -66,10 +70,12 @@ describe('an address to block as people type it', () => {
     ['192.0.2.1\u2013192.0.2.9', '192.0.2.1-192.0.2.9'],
     ['\u200e2001:db8::1', '2001:db8::1'],
   ])('%j is %j', (typed, address) => {
-    expect(blockAddresses.request.parse({ address: typed })).toMatchObject({ address });
+    expect(requests.blockAddresses.schema.parse({ address: typed })).toMatchObject({ address });
   });
 
   it.each([' ', '\u200b', '.,', '\ufeff \u2060'])('%j counts as missing', (address) => {
-    expect(blockAddresses.request.safeParse({ address }).error?.issues[0]?.message).toBe('This field is required.');
+    expect(requests.blockAddresses.schema.safeParse({ address }).error?.issues[0]?.message).toBe(
+      'This field is required.',
+    );
   });
 });

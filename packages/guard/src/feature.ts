@@ -1,8 +1,10 @@
-import type { downloads } from '@security-optimizer/contract/activity/export';
+import type { downloadRequests } from '@security-optimizer/contract/activity/requests';
 import type { ActivityOptions } from '@security-optimizer/contract/activity/schemas';
-import type { ApiEndpoint, Endpoint, fetchOptions } from '@security-optimizer/contract/endpoints';
+import type { ApiEndpoint } from '@security-optimizer/contract/endpoints';
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
+import type { ParsedRequestOf } from '@security-optimizer/contract/requests';
 import type { ServerText, WithMessages } from '@security-optimizer/contract/server-message';
+import type { fetchOptions } from '@security-optimizer/contract/settings/endpoints';
 import type { SecurityOptions } from '@security-optimizer/contract/settings/protections';
 import type { z } from 'zod';
 import type { RequestHooks } from './hooks.js';
@@ -60,9 +62,9 @@ export interface EndpointResult<Data> {
 }
 
 /** One handler for each call, typed by its schemas. */
-export type CallHandlers<Calls extends Endpoint> = {
+export type CallHandlers<Calls extends ApiEndpoint> = {
   readonly [Call in Calls as Call['name']]: (
-    input: z.output<Call['request']>,
+    input: ParsedRequestOf<Call['name']>,
     context: CallContext,
   ) => Promise<EndpointResult<WithMessages<z.output<Call['response']>>>>;
 };
@@ -87,8 +89,8 @@ export interface DownloadFile {
 
 /** One handler for each call whose response is a file. */
 export type DownloadHandlers = {
-  readonly [Call in (typeof downloads)[number] as Call['name']]: (
-    input: z.output<Call['request']>,
+  readonly [Name in keyof typeof downloadRequests]: (
+    input: z.output<(typeof downloadRequests)[Name]['schema']>,
     context: CallContext,
   ) => Promise<DownloadFile>;
 };

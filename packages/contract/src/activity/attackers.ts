@@ -1,7 +1,5 @@
 import * as z from 'zod/mini';
-import { endpoint } from '../endpoint.js';
-import { messages } from '../messages.js';
-import { flag, integerBetween, toggleValue } from '../shapes.js';
+import { flag } from '../shapes.js';
 import { currentBlock } from './blocks.js';
 
 /**
@@ -58,17 +56,6 @@ export const attackersSchema = z.object({
 });
 export type Attackers = z.infer<typeof attackersSchema>;
 
-export const activityAttackers = endpoint({
-  name: 'activityAttackers',
-  suffix: '/activity-attackers',
-  methods: ['POST', 'GET'],
-  summary:
-    'The attackers of the last seven days: addresses and networks with their goal, the most attacked paths, and ' +
-    'the goals. 5 rows, or up to 100 with `all` 1.',
-  request: z.object({ all: z.nullish(toggleValue) }),
-  response: attackersSchema,
-});
-
 const recentRequest = z.object({
   id: z.int(),
   ts_unix: z.int(),
@@ -115,12 +102,3 @@ export const requestDetailsSchema = z.object({
   recent: z.array(recentRequest),
 });
 export type RequestDetails = z.infer<typeof requestDetailsSchema>;
-
-export const activityRequest = endpoint({
-  name: 'activityRequest',
-  suffix: '/activity-request/{id}',
-  methods: ['POST', 'GET'],
-  summary: 'All details of a row in the list of unknown visitors.',
-  request: z.object({ id: integerBetween(0, Number.MAX_SAFE_INTEGER, messages.invalidFormat) }),
-  response: requestDetailsSchema,
-});

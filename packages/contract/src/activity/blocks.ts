@@ -20,3 +20,5 @@ export const blockDurations = [3600, 86_400, 604_800, 0] as const;
 export type BlockDuration = (typeof blockDurations)[number];
 
 export const MAX_NOTE = 200;
+/** Maximum number of visitors in one request to block. */
+export const MAX_BLOCKED_AT_ONCE = 100;

@@ -23,9 +23,6 @@ export const DEFAULT_ALERTS_PER_HOUR = 4;
 export const QUIET_FROM = 22 * 60;
 export const QUIET_TO = 7 * 60;
 
-/** Maximum length of a webhook's URL. */
-export const WEBHOOK_URL_MAX = 2000;
-
 /** The last delivery of a channel. */
 const lastDelivery = z.object({
   /** Local time of the site, `YYYY-MM-DD HH:MM`. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { endpoint } from '../endpoint.js';
-import { flag, toggleValue } from '../shapes.js';
+import { flag } from '../shapes.js';
 
 /** A problem that a check found and the owner must fix. It disappears once it is fixed. */
 export const notification = z.object({
@@ -31,29 +31,24 @@ export type HardeningItem = z.infer<typeof hardeningItem>;
 export const ebook = z.object({ title: z.string(), link: z.string(), text: z.string(), image: z.string() });
 export type Ebook = z.infer<typeof ebook>;
 
-const reads = { methods: ['POST', 'GET'], request: z.object({}) } as const;
-
 export const notifications = endpoint({
-  ...reads,
   name: 'notifications',
   suffix: '/notifications',
-  summary: 'The notifications for the owner, most urgent first.',
+  methods: ['POST', 'GET'],
   response: z.array(notification),
 });
 
 export const hardening = endpoint({
-  ...reads,
   name: 'hardening',
   suffix: '/hardening',
-  summary: 'A card for each page with essentials, and the essentials that are still off.',
+  methods: ['POST', 'GET'],
   response: z.array(hardeningItem),
 });
 
 export const eBook = endpoint({
-  ...reads,
   name: 'ebook',
   suffix: '/e-book',
-  summary: 'Figures below the protection score; unknown ones are null.',
+  methods: ['POST', 'GET'],
   response: z.nullable(ebook),
 });
 
@@ -75,16 +70,13 @@ export const rate = endpoint({
   name: 'rate',
   suffix: '/rate',
   methods: ['POST', 'GET'],
-  summary: 'Whether to ask for a review (after a week of use). With `show: 0` it is never asked again.',
-  request: z.object({ show: z.optional(z.literal([0, '0', false], { error: 'Use 0.' })) }),
   response: rateState,
 });
 
 export const protectionFacts = endpoint({
-  ...reads,
   name: 'protectionFacts',
   suffix: '/protection-facts',
-  summary: 'Figures below the protection score, each null when it is not known.',
+  methods: ['POST', 'GET'],
   response: protectionFactsSchema,
 });
 
@@ -94,12 +86,6 @@ export const updateConsent = endpoint({
   namespace: 'provider',
   suffix: '/update-settings',
   methods: ['PUT', 'POST'],
-  summary: 'Save the owner’s consent. Both questions count as answered and are not asked again.',
-  request: z.object({
-    siteground_settings_security: z.literal([1, '1', true], { error: 'Use 1.' }),
-    siteground_data_consent: z.optional(toggleValue),
-    siteground_email_consent: z.optional(toggleValue),
-  }),
   response: z.object({ show_data_field: flag, show_email_field: flag }),
 });
 

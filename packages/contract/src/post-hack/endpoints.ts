@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { endpoint } from '../endpoint.js';
-import { toggleValue } from '../shapes.js';
 
 /** The three actions, in the order of the page. */
 export const JOB_KINDS = ['reinstall-plugins', 'force-password-reset', 'log-out-users'] as const;
@@ -46,11 +45,6 @@ export const reinstallPlugins = endpoint({
   name: 'reinstallPlugins',
   suffix: '/reinstall-plugins',
   methods: ['POST'],
-  summary:
-    'Replace every free plugin by a clean copy of the same version. `only` lists plugin files to try again; the ' +
-    'results of the others stay in the response. The job has one item for each plugin in `facts`. Must-use ' +
-    'plugins and drop-ins are not changed. A second start joins the running job.',
-  request: z.object({ only: z.optional(z.array(z.string().check(z.maxLength(300))).check(z.maxLength(1000))) }),
   response: started,
 });
 
@@ -58,10 +52,6 @@ export const forcePasswordReset = endpoint({
   name: 'forcePasswordReset',
   suffix: '/force-password-reset',
   methods: ['POST'],
-  summary:
-    'Log out all users; each needs a new password before the next login. With `go_on` an interrupted reset sends ' +
-    'the remaining mails; users who have chosen a new password keep it.',
-  request: z.object({ go_on: z.optional(toggleValue) }),
   response: started,
 });
 
@@ -69,8 +59,6 @@ export const logOutUsers = endpoint({
   name: 'logOutUsers',
   suffix: '/logout-users',
   methods: ['POST'],
-  summary: 'End all sessions; with `keep_mine` all except the one of the caller.',
-  request: z.object({ keep_mine: z.optional(toggleValue) }),
   response: started,
 });
 
@@ -84,8 +72,6 @@ export const postHackJobs = endpoint({
   name: 'postHackJobs',
   suffix: '/post-hack-jobs',
   methods: ['POST', 'GET'],
-  summary: 'The latest job of each kind, and facts that are shown before a job is started.',
-  request: z.object({}),
   response: postHackSchema,
 });
 

@@ -12,7 +12,3 @@ export const signedXmlRpcSchema = z.object({
   signed_xml_rpc: flag,
   plugins: z.array(z.object({ id: z.string(), name: z.string() })),
 });
-
-/** Pages whose options can be fetched. */
-export const optionsPage = z.enum(['security', 'login', 'activity'], { error: 'Use security, login or activity.' });
-export type OptionsPage = z.infer<typeof optionsPage>;

@@ -1,7 +1,8 @@
-import { DEFAULT_LOG_LIFETIME, LOG_LIFETIMES, WEEKLY_REPORT_MIN_DAYS } from '../activity/limits.js';
-import { DEFAULT_LOGIN_ATTEMPTS, LOGIN_ATTEMPT_VALUES } from '../login/limits.js';
+import { DEFAULT_LOG_LIFETIME, WEEKLY_REPORT_MIN_DAYS } from '../activity/limits.js';
+import { DEFAULT_LOGIN_ATTEMPTS } from '../login/limits.js';
 import type { ServerText } from '../server-message.js';
 import { serverMessage } from '../server-messages.js';
+import { settingChoices, settingPaths } from './endpoints.js';
 import { type EnforcedAt, siteSecurityToggles } from './protections.js';
 
 /**
@@ -27,7 +28,7 @@ export interface SimpleSetting {
   readonly title: string;
   /** Labels of the values in the audit log. Default: On or Off for a switch, otherwise the number. */
   readonly valueNames?: Readonly<Record<number, string>>;
-  /** Suffix of the endpoint that changes it; absent if the endpoint has rules of its own. */
+  /** Suffix of the endpoint that changes it, one of `settingPaths`; absent if the endpoint has rules of its own. */
   readonly suffix?: string;
   /** Description of the endpoint for the API reference. */
   readonly summary?: string;
@@ -61,10 +62,10 @@ export const simpleSettings = {
   login: [
     {
       field: 'login_attempts',
-      suffix: '/limit-login-attempts',
+      suffix: settingPaths.login_attempts,
       summary: 'Lock out an address after 3 or 5 failed logins, or never (0).',
       title: 'Limit Login Attempts',
-      values: LOGIN_ATTEMPT_VALUES,
+      values: settingChoices.login_attempts,
       refusal: 'Use 0, 3 or 5.',
       default: DEFAULT_LOGIN_ATTEMPTS,
       paused: 0,
@@ -90,7 +91,7 @@ export const simpleSettings = {
     },
     {
       field: 'two_factor_app_passwords',
-      suffix: '/two-factor-app-passwords',
+      suffix: settingPaths.two_factor_app_passwords,
       summary: 'Allow application passwords for users who need a second factor (1) or refuse them (0).',
       title: 'Application passwords beside the second factor',
       default: 0,
@@ -105,7 +106,7 @@ export const simpleSettings = {
   log: [
     {
       field: 'disable_activity_log',
-      suffix: '/manage-activity-log',
+      suffix: settingPaths.disable_activity_log,
       summary: 'Switch the log off (1) or on (0).',
       title: 'Activity log',
       valueNames: { 0: 'On', 1: 'Off' },
@@ -119,10 +120,10 @@ export const simpleSettings = {
     },
     {
       field: 'log_lifetime',
-      suffix: '/activity-log-lifetime',
+      suffix: settingPaths.log_lifetime,
       summary: 'Keep the log for 1 to 12 days. With fewer than 8, no weekly reports are sent.',
       title: 'Days that the activity log is kept',
-      values: LOG_LIFETIMES,
+      values: settingChoices.log_lifetime,
       refusal: 'Use 1 to 12 days.',
       default: DEFAULT_LOG_LIFETIME,
       enforcedAt: ['log'],
@@ -134,7 +135,7 @@ export const simpleSettings = {
     },
     {
       field: 'anonymize_addresses',
-      suffix: '/anonymize-addresses',
+      suffix: settingPaths.anonymize_addresses,
       summary:
         'From now on store addresses without their last octet (IPv4) or last 80 bits (IPv6) (1), or in full (0).',
       title: 'Anonymised addresses',
@@ -147,7 +148,7 @@ export const simpleSettings = {
     },
     {
       field: 'log_own_cron',
-      suffix: '/log-own-cron',
+      suffix: settingPaths.log_own_cron,
       summary:
         'From now on list the requests that run WordPress’s scheduled tasks among unknown visitors (1), or omit them ' +
         '(0).',
@@ -163,7 +164,7 @@ export const simpleSettings = {
   postHack: [
     {
       field: 'weekly_checkup',
-      suffix: '/weekly-checkup',
+      suffix: settingPaths.weekly_checkup,
       summary: 'Run the checkup once a week (1) or only on demand (0).',
       title: 'Weekly checkup',
       default: 1,

@@ -1,5 +1,5 @@
 import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
-import type { SentFilters } from '@security-optimizer/contract/activity/filters';
+import type { SentFilters } from '@security-optimizer/contract/activity/requests';
 import { ruleReason } from '@security-optimizer/contract/activity/rule-reasons';
 import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { toLocalTimestamp } from '../lib/time-zone.js';

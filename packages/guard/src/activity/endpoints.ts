@@ -1,5 +1,5 @@
 import type { activityEndpoints as calls } from '@security-optimizer/contract/activity/endpoints';
-import type { SentFilters } from '@security-optimizer/contract/activity/filters';
+import type { SentFilters } from '@security-optimizer/contract/activity/requests';
 import type { ActivityOptions, VisitPreset } from '@security-optimizer/contract/activity/schemas';
 import type { SettingCalls } from '@security-optimizer/contract/settings/endpoints';
 import type { CallContext, CallHandlers, DownloadHandlers, OptionPages } from '../feature.js';

@@ -1,4 +1,4 @@
-import { sentFilters } from '@security-optimizer/contract/activity/filters';
+import { sentFilters } from '@security-optimizer/contract/activity/requests';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { activityInFile, type TestVisit } from '../../test/support/activity-store.js';

@@ -1,7 +1,7 @@
 import { attackGoals } from '@security-optimizer/contract/activity/attackers';
 import { activityKind } from '@security-optimizer/contract/activity/event-kinds';
-import type { SentFilters } from '@security-optimizer/contract/activity/filters';
 import { FILTER_OPTIONS_MAX } from '@security-optimizer/contract/activity/limits';
+import type { SentFilters } from '@security-optimizer/contract/activity/requests';
 import type { ActivityFilter, VisitPreset } from '@security-optimizer/contract/activity/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import type { ServerText } from '@security-optimizer/contract/server-message';

@@ -1,5 +1,5 @@
-import type { SentFilters } from '@security-optimizer/contract/activity/filters';
 import { LIMITED_ROWS, PAGE_ROWS } from '@security-optimizer/contract/activity/limits';
+import type { SentFilters } from '@security-optimizer/contract/activity/requests';
 import type { ActivityFilter, VisitPreset } from '@security-optimizer/contract/activity/schemas';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';

@@ -1,6 +1,6 @@
 import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
 import { eventSentence } from '@security-optimizer/contract/activity/event-kinds';
-import type { SentFilters } from '@security-optimizer/contract/activity/filters';
+import type { SentFilters } from '@security-optimizer/contract/activity/requests';
 import type { RegisteredRow } from '@security-optimizer/contract/activity/schemas';
 import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { Actor } from '../settings/audit-store.js';

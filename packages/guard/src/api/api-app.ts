@@ -1,8 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { downloads } from '@security-optimizer/contract/activity/export';
-import { type ApiEndpoint, type Endpoint, endpoints } from '@security-optimizer/contract/endpoints';
+import { downloads } from '@security-optimizer/contract/activity/endpoints';
+import { downloadRequests } from '@security-optimizer/contract/activity/requests';
+import type { Endpoint } from '@security-optimizer/contract/endpoint';
+import { type ApiEndpoint, endpoints } from '@security-optimizer/contract/endpoints';
 import type { Envelope } from '@security-optimizer/contract/envelope';
 import type { ErrorCode } from '@security-optimizer/contract/errors';
+import type { EndpointRequest } from '@security-optimizer/contract/request';
+import { requests } from '@security-optimizer/contract/requests';
 import type { WithMessages } from '@security-optimizer/contract/server-message';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { CallContext, CallHandlers, EndpointResult, Endpoints } from '../feature.js';
@@ -118,6 +122,7 @@ function mountEndpoints(
       input: unknown,
       context: CallContext,
     ) => Promise<EndpointResult<unknown>>;
+    const { schema, listField }: EndpointRequest = requests[endpoint.name];
     const url = toRoute(endpoint);
     // Exactly the endpoints that change nothing allow GET, too.
     const changes = !(endpoint.methods as readonly string[]).includes('GET');
@@ -138,7 +143,7 @@ function mountEndpoints(
       handler: async (request, reply) => {
         // A body was verified before it was parsed.
         if (request.body === undefined) checkSignedBody(getState(deps.calls, request).bodyHash, NO_BODY);
-        const input = parseInput(endpoint.request, getInput(endpoint, request, getState(deps.calls, request).call));
+        const input = parseInput(schema, getInput(listField, request, getState(deps.calls, request).call));
         const { data, message, setCookies = [] } = await handler(input, toLoginContext(deps.calls, request));
         if (setCookies.length > 0) reply.header('set-cookie', [...setCookies]);
         return send(reply, { data, message, status: 200 });
@@ -172,7 +177,7 @@ function mountDownloads(
       },
       handler: async (request, reply) => {
         const { call } = getState(deps.calls, request);
-        const input = parseInput(download.request, readQuery(call.query)) as never;
+        const input = parseInput(downloadRequests[download.name].schema, readQuery(call.query)) as never;
         const file = await deps.handlers[download.name](input, toLoginContext(deps.calls, request));
         return sendFile(reply, file, (error) => deps.logFailure(call, toApiError(error)));
       },
@@ -206,11 +211,14 @@ function toRoute(endpoint: Pick<Endpoint, 'suffix' | 'namespace'>): string {
   return `/${endpoint.namespace ?? 'plugin'}${endpoint.suffix.replace(/\{(\w+)\}/g, ':$1')}`;
 }
 
-/** Returns the input of a request: body or query, overridden by the parameters of the path. */
-function getInput(endpoint: Endpoint, request: FastifyRequest, call: ApiRequest): unknown {
+/**
+ * Returns the input of a request: body or query, overridden by the parameters of the path.
+ * @param listField receives a bare list
+ */
+function getInput(listField: string | undefined, request: FastifyRequest, call: ApiRequest): unknown {
   const reads = request.method === 'GET' || request.method === 'HEAD';
   const sent = reads ? readQuery(call.query) : (request.body ?? absent(request));
-  const named = endpoint.listField !== undefined && Array.isArray(sent) ? { [endpoint.listField]: sent } : sent;
+  const named = listField !== undefined && Array.isArray(sent) ? { [listField]: sent } : sent;
   const isObject = typeof named === 'object' && named !== null && !Array.isArray(named);
   return isObject ? { ...named, ...(request.params as object) } : named;
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { fetchOptions, toggleEndpoints } from '@security-optimizer/contract/endpoints';
+import { fetchOptions, toggleEndpoints } from '@security-optimizer/contract/settings/endpoints';
 import { defaultSecurityOptions, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { describe, expect, it } from 'vitest';
 import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';

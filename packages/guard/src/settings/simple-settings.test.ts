@@ -1,4 +1,5 @@
-import { settingEndpoints } from '@security-optimizer/contract/settings/endpoints';
+import { requests } from '@security-optimizer/contract/requests';
+import { type EndpointField, settingEndpoint } from '@security-optimizer/contract/settings/endpoints';
 import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import {
   allowedValues,
@@ -212,30 +213,25 @@ describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (
   });
 
   it('has an endpoint that validates the value, if it has one at all', async () => {
-    const calls: readonly {
-      name: string;
-      suffix: string;
-      request: { safeParse(input: unknown): { success: boolean } };
-      response: { safeParse(data: unknown): { success: boolean } };
-    }[] = settingEndpoints(group);
-    const call = calls.find(({ name }) => name === `update:${field}`);
-    expect(call?.suffix).toBe(suffix);
-    if (call === undefined) return;
+    if (suffix === undefined) return;
+    const endpoint = settingEndpoint(field as EndpointField);
+    expect(endpoint.suffix).toBe(suffix);
+    const { schema } = requests[endpoint.name];
     const { deps } = await setUp();
-    const handle = settingHandlers(deps)[call.name as keyof ReturnType<typeof settingHandlers>] as (
+    const handle = settingHandlers(deps)[endpoint.name] as unknown as (
       input: object,
       context: object,
     ) => Promise<{ data: object }>;
     for (const value of values) {
-      expect(call.request.safeParse({ [field]: String(value) })).toMatchObject({
+      expect(schema.safeParse({ [field]: String(value) })).toMatchObject({
         success: true,
         data: { [field]: value },
       });
       const { data } = await handle({ [field]: value }, { site, actor });
       expect(data).toEqual({ [field]: toResponseValue(setting, value) });
-      expect(call.response.safeParse(data).success).toBe(true);
+      expect(endpoint.response.safeParse(data).success).toBe(true);
     }
-    expect(call.request.safeParse({ [field]: 99 }).success).toBe(false);
-    expect(call.request.safeParse({}).success).toBe(false);
+    expect(schema.safeParse({ [field]: 99 }).success).toBe(false);
+    expect(schema.safeParse({}).success).toBe(false);
   });
 });

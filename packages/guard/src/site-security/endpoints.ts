@@ -1,4 +1,4 @@
-import type { siteSecurityEndpoints as calls } from '@security-optimizer/contract/endpoints';
+import type { siteSecurityEndpoints as calls } from '@security-optimizer/contract/settings/endpoints';
 import type { CallHandlers, OptionPages } from '../feature.js';
 import type { Services } from '../services.js';
 import { changeSimpleSetting } from '../settings/change-settings.js';

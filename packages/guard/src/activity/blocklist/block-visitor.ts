@@ -1,5 +1,4 @@
-import { blockDurations } from '@security-optimizer/contract/activity/blocks';
-import { MAX_BLOCKED_AT_ONCE } from '@security-optimizer/contract/activity/endpoints';
+import { blockDurations, MAX_BLOCKED_AT_ONCE } from '@security-optimizer/contract/activity/blocks';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { toPlainAddress } from '@security-optimizer/contract/typed-text';
