@@ -2,16 +2,15 @@
  * The layers of guard: what each folder and file at the top of packages/guard/src may import. The one place of the
  * dependency rule; biome.layers.json is generated from it, and ARCHITECTURE.md describes it.
  */
+import { EXCEPT_TESTS, NEVER_REFUSED, toFilePattern, toMessage, toOverride, toRefusedPatterns } from './layers.mjs';
 
 /**
- * @typedef {object} Layer
- * @property {string} name folder, or file with its ending
- * @property {readonly string[]} imports layers above this one that it may import
- * @property {boolean} [isFeature] others import its `index.ts` only
+ * @typedef {object} OfGuard
  * @property {readonly string[]} [packages] patterns of refused packages, beside those that only certain files may import
  * @property {readonly string[]} [sql] its files that know the database; whatever else needs rows asks one of them
  * @property {boolean} [http] whether it may import Fastify
- * @property {string} [why] added to the message of the linter
+ *
+ * @typedef {import('./layers.mjs').Layer & OfGuard} GuardLayer
  */
 
 const FEATURE_BASE = [
@@ -21,7 +20,7 @@ const FEATURE_BASE = [
 const NO_IO = ['node:fs', 'node:fs/promises', 'node:net', 'node:dns', 'node:dns/promises'];
 const NO_FILES = ['node:fs', 'node:fs/promises', 'node:dns', 'node:dns/promises'];
 
-/** @type {readonly Layer[]} in order: each one imports only from those before it */
+/** @type {readonly GuardLayer[]} in order: each one imports only from those before it */
 export const layers = [
   { name: 'lib', imports: [] },
   { name: 'site.ts', imports: [] },
@@ -129,47 +128,26 @@ const SQL = ['kysely', '@photostructure/sqlite'];
 /** Use cases ask a store, not the database. */
 const DATABASE = ['**/storage/database.js', '**/storage/sqlite*.js', '**/storage/storage-thread.js'];
 
-/** Modules of the contract may be called like a layer. */
-const NEVER_REFUSED = '!@security-optimizer/contract/**';
+const src = 'packages/guard/src';
 
-/** Entries of Biome's `overrides` that enforce the layers, except in tests. A later one replaces those of its files. */
+/** Entries of Biome's `overrides` that enforce the layers, except in tests. */
 export function layerOverrides() {
   return layers.flatMap((layer) => {
     const { name, sql = [], http = false } = layer;
-    const inLayer = (file) => `packages/guard/src/${name}${name.endsWith('.ts') ? '' : `/${file}`}`;
-    const group = [...refusedBy(layer), ...(http ? [] : ['fastify'])];
+    const entry = (files, group) => {
+      const message = toMessage(layer, 'scripts/lib/guard-layers.mjs');
+      const includes = [...files.map((file) => toFilePattern(src, name, file)), ...EXCEPT_TESTS];
+      return toOverride(includes, [{ group: [...group, NEVER_REFUSED], message }]);
+    };
+    const group = [
+      ...(layer.packages ?? []),
+      ...toRefusedPatterns(layers, layer, INSIDE[name]),
+      ...(http ? [] : ['fastify']),
+    ];
     const withoutSql = [...group, ...SQL, ...(layer.isFeature ? DATABASE : [])];
-    const overrides = [override(layer, [inLayer('**')], withoutSql)];
-    if (sql.length > 0) overrides.push(override(layer, sql.map(inLayer), group));
-    if (name === PRELOADING.layer)
-      overrides.push(override(layer, [inLayer(PRELOADING.file)], [...withoutSql, `!${PRELOADING.imports}`]));
-    return overrides;
+    const entries = [entry(['**'], withoutSql)];
+    if (sql.length > 0) entries.push(entry(sql, group));
+    if (name === PRELOADING.layer) entries.push(entry([PRELOADING.file], [...withoutSql, `!${PRELOADING.imports}`]));
+    return entries;
   });
-}
-
-function override({ name, why }, files, group) {
-  const message = [`${name} must not import this, see scripts/lib/guard-layers.mjs.`, why].filter(Boolean).join(' ');
-  const options = { patterns: [{ group: [...group, NEVER_REFUSED], message }] };
-  return {
-    includes: [...files, '!**/*.test.ts', '!**/*.test.tsx'],
-    linter: { rules: { style: { noRestrictedImports: { level: 'error', options } } } },
-  };
-}
-
-/** Patterns of what a layer refuses, in the order in which they apply. */
-function refusedBy({ name, imports, packages = [] }) {
-  const own = layers.findIndex((layer) => layer.name === name);
-  const refused = layers.flatMap((other, at) => {
-    if (at === own) return [];
-    const all = other.name.endsWith('.ts') ? fileAt(other.name, name) : [`**/${other.name}/**`];
-    if (!imports.includes(other.name) && !(imports.includes('*') && at < own)) return all;
-    return other.isFeature && !INSIDE[name]?.includes(other.name) ? [...all, `!**/${other.name}/index.js`] : [];
-  });
-  return [...packages, ...refused];
-}
-
-/** How files of a layer name a file at the top. */
-function fileAt(file, layer) {
-  const module = `${file.slice(0, -3)}.js`;
-  return layer.endsWith('.ts') ? [`./${module}`] : [`../${module}`, `../../${module}`];
 }

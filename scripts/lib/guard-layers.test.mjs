@@ -1,47 +1,13 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { layerOverrides, layers } from './guard-layers.mjs';
+import { describe, expect, it } from 'vitest';
+import { layers } from './guard-layers.mjs';
 import { collectImports, findCircles } from './imports.mjs';
+import { lint, writeSources } from './layer-tests.mjs';
 
-const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
-const folders = [];
-
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
+const src = 'packages/guard/src';
 /** A tree with these files below guard's sources. */
-function sources(files) {
-  const root = mkdtempSync(join(tmpdir(), 'layers-'));
-  folders.push(root);
-  for (const [name, text] of Object.entries(files)) {
-    const file = join(root, 'packages/guard/src', name);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, `${text}\n`);
-  }
-  return root;
-}
-
+const sources = (files) => writeSources(src, files);
 /** Those of the files, each with one import, that the linter refuses. */
-function refused(files) {
-  const root = sources(files);
-  const config = { root: true, linter: { rules: { preset: 'none' } }, overrides: layerOverrides() };
-  writeFileSync(join(root, 'biome.json'), JSON.stringify(config));
-  const { stdout, stderr } = spawnSync(
-    process.execPath,
-    [biome, 'lint', '--reporter=json', '--max-diagnostics=none', 'packages'],
-    { cwd: root, encoding: 'utf8' },
-  );
-  if (!stdout.startsWith('{')) throw new Error(stderr);
-  const { diagnostics, summary } = JSON.parse(stdout);
-  expect(summary.unchanged).toBe(Object.keys(files).length);
-  expect(diagnostics.filter(({ category }) => category !== 'lint/style/noRestrictedImports')).toEqual([]);
-  return diagnostics.map(({ location }) => location.path.replace('packages/guard/src/', '')).sort();
-}
+const refused = (files) => lint(src, files);
 
 describe('the linter', () => {
   it.each([

@@ -3,7 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { parseSync } from 'vite';
 
-/** @typedef {{ from: string, to: string, line: number }} Import paths of files below the root */
+/**
+ * @typedef {{ from: string, to: string, line: number, inType: boolean }} Import paths of files below the root; `inType`:
+ *   it is an `import('…')` inside a type
+ */
 
 /**
  * All imports between source files of this repository: static, dynamic, re-exported and type-only.
@@ -17,9 +20,9 @@ export async function collectImports(root) {
     const source = await readFile(join(root, file), 'utf8');
     const { program, errors } = parseSync(file, source);
     if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
-    for (const { specifier, start } of findSpecifiers(program)) {
+    for (const { specifier, start, inType } of findSpecifiers(program)) {
       const to = resolve(root, file, specifier);
-      if (to !== null) imports.push({ from: file, to, line: source.slice(0, start).split('\n').length });
+      if (to !== null) imports.push({ from: file, to, line: source.slice(0, start).split('\n').length, inType });
     }
   }
   return imports;
@@ -54,7 +57,8 @@ function findSpecifiers(program) {
     if (Array.isArray(node)) node.forEach(visit);
     else if (node !== null && typeof node === 'object') {
       const specifier = IMPORTING.has(node.type) ? (node.source?.value ?? node.argument?.literal?.value) : undefined;
-      if (typeof specifier === 'string') found.push({ specifier, start: node.start });
+      if (typeof specifier === 'string')
+        found.push({ specifier, start: node.start, inType: node.type === 'TSImportType' });
       Object.values(node).forEach(visit);
     }
   };

@@ -12,7 +12,7 @@ export const results = join(root, '.cache/test-results');
 export const checks = {
   lint: [
     program('lint', tool('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'),
-    program('dependency rule', 'scripts/check-imports.mjs'),
+    program('dependency rule, length of files', 'scripts/check-structure.mjs'),
     program('words that are gone', 'scripts/check-words.mjs'),
     program('subject of the commit', 'scripts/check-subject.mjs'),
   ],
