@@ -23,12 +23,12 @@ const outDir = join(root, 'dist');
 await rm(outDir, { recursive: true, force: true });
 await mkdir(outDir, { recursive: true });
 await cp(join(root, 'src/ui/icons'), join(outDir, 'icons'), { recursive: true });
-const styles = await buildStyles(join(root, 'src/styles'), outDir);
+const styles = await buildStyles(join(root, 'src'), outDir);
 const modern = await buildModern(root, outDir);
 const legacy = await buildLegacy(root, outDir);
 const files = { modern: modern.entry, legacy, pages: modern.pages };
 const requests = JSON.parse(await readFile(join(root, 'src/app/preloaded-requests.json'), 'utf8'));
-const loader = await buildLoader(join(root, 'src/app/loader-script.js'), outDir, { ...files, requests });
+const loader = await buildLoader(join(root, 'src/app/bootstrap.js'), outDir, { ...files, requests });
 await writeFile(join(outDir, 'entrypoints.json'), `${JSON.stringify({ ...styles, loader, ...files }, null, 2)}\n`);
 await checkBudget(outDir, { loader, ...files });
 

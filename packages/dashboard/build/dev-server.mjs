@@ -65,7 +65,7 @@ function waitFor(ready) {
 
 /** The module that prepares the page for updates, adds the style sheets in order, and starts the dashboard. */
 function developmentEntry() {
-  const sheets = (query) => SHEETS.map((name) => `await import('/src/styles/${name}.css${query}');`).join('\n');
+  const sheets = (query) => SHEETS.map((name) => `await import('/src/${name}${query}');`).join('\n');
   return {
     name: 'security-optimizer-development-entry',
     resolveId: (id) => (id === ENTRY ? id : null),
@@ -78,7 +78,7 @@ ${sheets('?rtl')}
 } else {
 ${sheets('')}
 }
-await import('/src/app/main.ts');
+await import('/src/main.ts');
 `
         : null,
   };

@@ -34,12 +34,12 @@ export async function buildModern(root, outDir) {
         treeshake,
         // The second minifier takes most of the time of a build, so a warning about slow plugins is not useful.
         checks: { pluginTimings: false },
-        input: `${root}/src/app/main.ts`,
+        input: `${root}/src/main.ts`,
         output: {
           format: 'es',
           codeSplitting: {
             includeDependenciesRecursively: false,
-            groups: [{ debugName: 'parts of pages', name: chunkNames(`${root}/src/app/main.ts`) }],
+            groups: [{ debugName: 'parts of pages', name: chunkNames(`${root}/src/main.ts`) }],
           },
           entryFileNames: 'dashboard-[hash].js',
           chunkFileNames: '[name]-[hash].js',
@@ -101,7 +101,7 @@ export async function buildLegacy(root, outDir) {
       modulePreload: false,
       rolldownOptions: {
         treeshake,
-        input: `${root}/src/app/legacy.ts`,
+        input: `${root}/src/legacy.ts`,
         output: {
           format: 'iife',
           codeSplitting: false,

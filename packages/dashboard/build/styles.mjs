@@ -5,30 +5,30 @@ import { transform } from 'lightningcss';
 import rtlcss from 'rtlcss';
 import { STYLE_TARGETS } from './browsers.mjs';
 
-/** Style sheets in cascade order: later ones win. */
+/** Style sheets below `src/`, in cascade order: later ones win. */
 export const SHEETS = [
-  'tokens',
-  'page',
-  'controls',
-  'display',
-  'layers',
-  'post-hack-actions',
-  'responsive',
-  'activity-log',
-  'attackers',
-  'security-dashboard',
-  'preferences',
+  'ui/styles/tokens.css',
+  'ui/styles/page.css',
+  'ui/styles/controls.css',
+  'ui/styles/display.css',
+  'ui/styles/layers.css',
+  'features/post-hack-actions/post-hack-actions.css',
+  'ui/styles/responsive.css',
+  'features/activity-log/activity-log.css',
+  'features/activity-log/attackers.css',
+  'features/security-dashboard/security-dashboard.css',
+  'ui/styles/preferences.css',
 ];
 
 /**
  * Writes the style sheet, and the one for right-to-left languages, which is generated from it.
  *
- * @param {string} sourceDir folder of the sheets
+ * @param {string} sourceDir folder `src`
  * @param {string} outDir
  * @returns {Promise<{ style: string, style_rtl: string }>} file names
  */
 export async function buildStyles(sourceDir, outDir) {
-  const sheets = await Promise.all(SHEETS.map((name) => readFile(join(sourceDir, `${name}.css`), 'utf8')));
+  const sheets = await Promise.all(SHEETS.map((name) => readFile(join(sourceDir, name), 'utf8')));
   const source = sheets.join('\n');
   const style = minify(source);
   const twin = minify(rtlcss.process(source));

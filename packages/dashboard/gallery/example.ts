@@ -1,6 +1,6 @@
 import type { PageId } from '@security-optimizer/contract/pages';
 import type { ReactNode } from 'react';
-import type { SiteState } from '../test/site-responses.js';
+import type { SiteState } from '../test/fake-site/responses.js';
 import type { UserActions } from './stage/user-actions.js';
 
 /** Window width, direction and language of an example. */

@@ -41,7 +41,7 @@ function sheets() {
     resolveId: (id) => (id === ID ? `\0${ID}` : null),
     async load(id) {
       if (id !== `\0${ID}`) return null;
-      const files = SHEETS.map((name) => at(`../src/styles/${name}.css`));
+      const files = SHEETS.map((name) => at(`../src/${name}`));
       for (const file of files) this.addWatchFile(file);
       const source = (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('\n');
       return `export const ltr = ${JSON.stringify(source)};\nexport const rtl = ${JSON.stringify(rtlcss.process(source))};`;

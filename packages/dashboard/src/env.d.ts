@@ -1,1 +1,4 @@
 /// <reference types="vite/client" />
+
+declare module 'virtual:polyfills';
+declare module 'abortcontroller-polyfill/dist/polyfill-patch-fetch';

@@ -6,7 +6,7 @@ import { groups } from '../gallery/groups/index.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** Folders and files with components for all pages. */
-const SOURCES = ['ui', 'forms', 'features/protection', 'app/toasts.tsx', 'app/loading-line.tsx'];
+const SOURCES = ['ui', 'forms', 'features/settings', 'app/loading-bar.tsx'];
 
 const examples = folder('gallery/groups')
   .map((file) => readFileSync(file, 'utf8'))

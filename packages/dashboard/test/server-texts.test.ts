@@ -10,21 +10,20 @@ import { collectTexts } from '@security-optimizer/translations/collect-texts';
 import { compileJed } from '@security-optimizer/translations/compile';
 import { pseudoLocale } from '@security-optimizer/translations/pseudo-locale';
 import { afterEach, expect, it } from 'vitest';
-import { loadLocale, TEXT_DOMAIN } from '../src/i18n/locale.js';
-import { ownersLanguage, setTimeLocale, translateServerMessage } from '../src/i18n/server-message.js';
+import { setLanguage, TEXT_DOMAIN } from '../src/i18n/locale.js';
+import { ownersLanguage, translateServerMessage } from '../src/i18n/server-message.js';
 import { _n, translate } from '../src/i18n/translate.js';
 
 const root = join(fileURLToPath(import.meta.url), '../../../..');
 const languages = await readLanguages(root);
 
 afterEach(() => {
-  loadLocale(null);
-  setTimeLocale('en');
+  setLanguage('en', null);
 });
 
 function speak(locale: string): void {
-  loadLocale(JSON.parse(compileJed(locale, languages.get(locale) as Catalogue, 'dashboard', codedTexts)));
-  setTimeLocale(locale.replace('_', '-'));
+  const texts = compileJed(locale, languages.get(locale) as Catalogue, 'dashboard', codedTexts);
+  setLanguage(locale.replace('_', '-'), JSON.parse(texts));
 }
 
 /** Intl separates parts by narrow and other spaces. */
@@ -63,7 +62,7 @@ it('an event formats days and times in the language', () => {
   const event = { kind: 'product.setting', object: 'Away Mode', objectType: '', before: 'Off' };
   const format = (after: string) => plain(eventSentence({ ...event, after }, ownersLanguage));
   expect(format(toEventValue('away.period', '2026-11-23', '2026-12-01'))).toContain('23. Nov. 2026 – 1. Dez. 2026');
-  setTimeLocale('en-US');
+  setLanguage('en-US', null);
   expect(format(toEventValue('away.daily', '22:00', '06:00'))).toMatch(/10:00 PM.*6:00 AM/);
 });
 
@@ -76,13 +75,13 @@ it('WordPress’s roles are translated, and those of plugins are unchanged', () 
 it('a compiled catalogue translates a plural by its number', () => {
   const header = { 'Plural-Forms': 'nplurals=2; plural=(n != 1);' };
   const days = { text: '%d day', plural: '%d days', files: ['a.tsx'], forms: ['%d Tag', '%d Tage'] };
-  loadLocale(JSON.parse(compileJed('de_DE', { header, entries: [days] }, 'dashboard')));
+  setLanguage('de', JSON.parse(compileJed('de_DE', { header, entries: [days] }, 'dashboard')));
   expect(_n('%d day', '%d days', 2, TEXT_DOMAIN)).toBe('%d Tage');
   expect(_n('%d day', '%d days', 1, TEXT_DOMAIN)).toBe('%d Tag');
 });
 
 it('the pseudo-locale changes every text of the dashboard', async () => {
   const texts = await collectTexts(root);
-  loadLocale(JSON.parse(pseudoLocale(texts)));
+  setLanguage('en', JSON.parse(pseudoLocale(texts)));
   expect(texts.filter(({ text }) => translate(text) === text)).toEqual([]);
 });

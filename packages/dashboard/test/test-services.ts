@@ -1,5 +1,5 @@
 import type { Config } from '../src/api/config.js';
-import { createServices, type Services } from '../src/api/services.js';
+import { createServices, type Services } from '../src/app/services.js';
 
 /** Services for a component that is drawn alone, with a portal at the end of the body. */
 export function testServices(config: Config): Services {

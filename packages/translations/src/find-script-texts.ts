@@ -6,8 +6,6 @@ const PLURAL = new Set(['_n', 'counted']);
 /** Properties that hold a text even when it is a single word. */
 const NAMED = new Set([
   'title',
-  'successTitle',
-  'errorTitle',
   'label',
   'text',
   'button_text',

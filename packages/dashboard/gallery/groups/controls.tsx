@@ -1,15 +1,15 @@
 import { toPlainText } from '@security-optimizer/contract/typed-text';
 import type { ReactElement } from 'react';
-import { ApiFailure } from '../../src/api/client.js';
-import { OptionsFailed, OptionsSkeleton } from '../../src/forms/load-states.js';
+import { ApiError } from '../../src/api/envelope.js';
+import { SettingsFailed, SettingsSkeleton } from '../../src/features/settings/settings-section.js';
 import { Button, type ButtonProps } from '../../src/ui/button.js';
 import { ChipInput, type ChipInputProps } from '../../src/ui/chip-input.js';
 import { CopyButton, CopyTextButton } from '../../src/ui/copy.js';
 import { AffixInput, Field, type FieldProps, TextInput } from '../../src/ui/field.js';
 import { Icon } from '../../src/ui/icon.js';
-import { MenuButton } from '../../src/ui/menu-button.js';
-import { ErrorText } from '../../src/ui/note.js';
-import { Segmented } from '../../src/ui/segmented.js';
+import { ErrorText } from '../../src/ui/inline-messages.js';
+import { MenuButton } from '../../src/ui/menu.js';
+import { SegmentedControl } from '../../src/ui/segmented-control.js';
 import { Select } from '../../src/ui/select.js';
 import {
   SettingRow,
@@ -217,12 +217,12 @@ export const rows: Group = {
         </>
       ),
     },
-    { id: 'options-loading', title: 'options, loading', ground: 'page', draw: () => <OptionsSkeleton rows={2} /> },
+    { id: 'options-loading', title: 'options, loading', ground: 'page', draw: () => <SettingsSkeleton rows={2} /> },
     {
       id: 'options-failed',
       title: 'options, failed',
       ground: 'page',
-      draw: () => <OptionsFailed failure={new ApiFailure('no_response')} retrying={false} onRetry={nothing} />,
+      draw: () => <SettingsFailed failure={new ApiError('no_response')} retrying={false} onRetry={nothing} />,
     },
     row('value-and-button', {}),
     row('off', { state: 'off', recommended: true }),
@@ -291,7 +291,7 @@ const SCHEDULES = [
 ];
 
 function segmented(options: typeof SCHEDULES): ReactElement {
-  return <Segmented label="Schedule" options={options} value="daily" onChange={nothing} />;
+  return <SegmentedControl label="Schedule" options={options} value="daily" onChange={nothing} />;
 }
 
 function chips(state: string, props: Partial<ChipInputProps>, error?: string): PartExample {

@@ -1,6 +1,7 @@
-import { ApiFailure } from '../../src/api/client.js';
+import { ApiError } from '../../src/api/envelope.js';
 import ConsentDialog from '../../src/features/consent/consent-dialog.js';
-import { FormDialog, type FormDialogProps, SaveFailed } from '../../src/forms/form-dialog.js';
+import { FormDialog, type FormDialogProps } from '../../src/forms/form-dialog.js';
+import { SaveFailed } from '../../src/forms/request-failed.js';
 import { Button } from '../../src/ui/button.js';
 import { ConfirmDialog, Dialog, type DialogProps } from '../../src/ui/dialog.js';
 import { Drawer } from '../../src/ui/drawer.js';
@@ -84,7 +85,7 @@ export const dialogs: Group = {
     dialog('must-answer', { mustAnswer: true }),
     form('idle', {}),
     form('pending', { saving: { ...idle, pending: true } }),
-    form('failed', { saving: { ...idle, failure: new ApiFailure('no_response') } }),
+    form('failed', { saving: { ...idle, failure: new ApiError('no_response') } }),
     form('disabled', { submitDisabled: true, otherAction: <Button>Reset</Button> }),
     {
       id: 'dialog-discard',
@@ -131,12 +132,12 @@ export const dialogs: Group = {
     {
       id: 'save-failed',
       title: 'saving failed',
-      draw: () => <SaveFailed failure={new ApiFailure('no_response')} />,
+      draw: () => <SaveFailed failure={new ApiError('no_response')} />,
     },
     {
       id: 'save-failed-session',
       title: 'saving failed, logged out',
-      draw: () => <SaveFailed failure={new ApiFailure('session_gone')} text="We couldn’t send this." />,
+      draw: () => <SaveFailed failure={new ApiError('session_gone')} text="We couldn’t send this." />,
     },
   ],
 };

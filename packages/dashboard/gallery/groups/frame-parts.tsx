@@ -1,8 +1,9 @@
 import { pages } from '@security-optimizer/contract/pages';
 import type { ReactNode } from 'react';
-import { securityOptions, useOptions } from '../../src/api/options.js';
-import { Header, PageBoundary } from '../../src/app/shell.js';
-import { ProtectionStatus } from '../../src/features/protection/protection-status.js';
+import { Header, ProtectionStatus } from '../../src/app/header.js';
+import { PageBoundary } from '../../src/app/shell.js';
+import { securitySettings } from '../../src/features/settings/settings-query.js';
+import { useSettings } from '../../src/features/settings/use-settings.js';
 import { Icon } from '../../src/ui/icon.js';
 import { Lazy } from '../../src/ui/lazy.js';
 import { TableSkeleton } from '../../src/ui/table.js';
@@ -38,7 +39,7 @@ function tabs(state: string, props: Partial<Sample>, more: Partial<PartExample> 
 
 /** The open page has requested its options. */
 function Status() {
-  useOptions(securityOptions);
+  useSettings(securitySettings);
   return <ProtectionStatus page="SITE_SECURITY" />;
 }
 

@@ -3,7 +3,7 @@ import { buttons, chipFields, fields, rows, switches } from './controls.js';
 import { dialogs } from './dialogs.js';
 import { frameParts } from './frame-parts.js';
 import { log } from './log.js';
-import { messages, notices, tiles } from './messages.js';
+import { messages, tiles, toasts } from './messages.js';
 import { dashboardPage } from './page-dashboard.js';
 import { logDialogs, logPage } from './page-log.js';
 import { loginDialogs, loginPage } from './page-login.js';
@@ -22,7 +22,7 @@ export const groups: readonly Group[] = [
   pickers,
   tiles,
   messages,
-  notices,
+  toasts,
   dialogs,
   frameParts,
   log,

@@ -1,13 +1,14 @@
 import type { BlockedRow } from '@security-optimizer/contract/activity/schemas';
-import { ApiFailure } from '../../src/api/client.js';
+import { ApiError } from '../../src/api/envelope.js';
 import { BlockedRowView, type BlockedRowViewProps } from '../../src/features/activity-log/blocked-tab.js';
-import { AppliedChips, LoadMore, RefreshButton, RowMenu } from '../../src/features/activity-log/log-card.js';
+import { AppliedChips, LoadMore, RefreshButton } from '../../src/features/activity-log/log-card.js';
 import type { LogList } from '../../src/features/activity-log/log-lists.js';
 import { RegisteredTable, UnknownTable } from '../../src/features/activity-log/log-tables.js';
 import { Sparkline } from '../../src/features/activity-log/manage-dialog.js';
+import { RowMenu } from '../../src/features/activity-log/row-actions.js';
 import { TrafficBody } from '../../src/features/activity-log/traffic-chart.js';
 import { Table, TableCell, TableRow } from '../../src/ui/table.js';
-import { deed, freshLog, visit, words } from '../../test/fake-log.js';
+import { deed, freshLog, visit, words } from '../../test/fake-site/activity-log.js';
 import type { Group, PartExample } from '../example.js';
 import { english24, LONG, nothing, sampleTraffic, TODAY, UNBROKEN } from './samples.js';
 
@@ -136,7 +137,7 @@ export const log: Group = {
     blocked('failed', { state: 'failed' }),
     more('idle', {}),
     more('pending', { fetching: 'more' }),
-    more('failed', { failure: new ApiFailure('no_response') }),
+    more('failed', { failure: new ApiError('no_response') }),
     refresh('idle', 0, false),
     refresh('news', 12, false),
     refresh('many-news', 1000, false),

@@ -1,19 +1,19 @@
 import { useEffect } from 'react';
-import { ApiFailure } from '../../src/api/client.js';
-import { type Notice, type NoticeType, undoNotice } from '../../src/api/notices.js';
-import { useServices } from '../../src/api/services.js';
-import { Loader } from '../../src/app/loading-line.js';
-import { Toast, Toasts } from '../../src/app/toasts.js';
-import { getVerdict } from '../../src/features/protection/essentials.js';
-import { EssentialsMeter, Ring } from '../../src/features/protection/protection-status.js';
-import { LoadFailed } from '../../src/forms/load-states.js';
+import { ApiError } from '../../src/api/envelope.js';
+import { Loader } from '../../src/app/loading-bar.js';
+import { useRequestStore } from '../../src/app/request-lifecycle.js';
+import { EssentialsMeter, getVerdict } from '../../src/features/settings/essentials.js';
+import { LoadFailed } from '../../src/forms/request-failed.js';
 import { Button, RetryButton } from '../../src/ui/button.js';
 import { CopyValue } from '../../src/ui/copy.js';
 import { IconTile } from '../../src/ui/icon.js';
-import { EmptyState, Note } from '../../src/ui/note.js';
-import { Meter, Section } from '../../src/ui/section.js';
-import { ServerText, ServerTitle } from '../../src/ui/server-text.js';
-import { Tip } from '../../src/ui/tip.js';
+import { EmptyState, Note } from '../../src/ui/inline-messages.js';
+import { Meter, Ring } from '../../src/ui/meter.js';
+import { SafeHtml, SafeHtmlTitle } from '../../src/ui/safe-html.js';
+import { Section } from '../../src/ui/section.js';
+import { type Toast, type ToastType, undoToast, useToasts } from '../../src/ui/toast-store.js';
+import { ToastCard, Toasts } from '../../src/ui/toasts.js';
+import { Tooltip } from '../../src/ui/tooltip.js';
 import type { Group, PartExample } from '../example.js';
 import { LONG, nothing, UNBROKEN } from './samples.js';
 
@@ -34,8 +34,16 @@ export const tiles: Group = {
     ...[10, 7, 5, 2, 0].flatMap((on) => {
       const { state } = getVerdict({ on, total: 10 });
       return [
-        { id: `ring-${on}`, title: `${on} of 10`, draw: () => <Ring on={on} total={10} state={state} /> },
-        { id: `ring-${on}-small`, title: `${on}, small`, draw: () => <Ring small on={on} total={10} state={state} /> },
+        {
+          id: `ring-${on}`,
+          title: `${on} of 10`,
+          draw: () => <Ring on={on} total={10} label={`${on} of 10 on`} state={state} />,
+        },
+        {
+          id: `ring-${on}-small`,
+          title: `${on}, small`,
+          draw: () => <Ring small on={on} total={10} label={`${on} of 10 on`} state={state} />,
+        },
       ];
     }),
     { id: 'meter-some', title: 'meter', draw: () => <EssentialsMeter on={2} total={4} /> },
@@ -97,19 +105,19 @@ export const messages: Group = {
       id: 'load-failed',
       title: 'not loaded',
       ground: 'page',
-      draw: () => <LoadFailed {...retry} failure={new ApiFailure('no_response')} />,
+      draw: () => <LoadFailed {...retry} failure={new ApiError('no_response')} />,
     },
     {
       id: 'load-failed-retrying',
       title: 'not loaded, trying again',
       ground: 'page',
-      draw: () => <LoadFailed {...retry} retrying failure={new ApiFailure('refused', { status: 500 })} />,
+      draw: () => <LoadFailed {...retry} retrying failure={new ApiError('refused', { status: 500 })} />,
     },
     {
       id: 'load-failed-session',
       title: 'logged out',
       ground: 'page',
-      draw: () => <LoadFailed {...retry} failure={new ApiFailure('session_gone')} />,
+      draw: () => <LoadFailed {...retry} failure={new ApiError('session_gone')} />,
     },
     {
       id: 'empty-state',
@@ -143,10 +151,10 @@ export const messages: Group = {
       draw: () => (
         <>
           <h3>
-            <ServerTitle text="A title with <em>em</em>, <strong>strong</strong>, <b>b</b><br>and a <span>span</span>" />
+            <SafeHtmlTitle text="A title with <em>em</em>, <strong>strong</strong>, <b>b</b><br>and a <span>span</span>" />
           </h3>
           <p>
-            <ServerText text={'A text with <strong>strong</strong> and <a href="http://example.com/">a link</a>.'} />
+            <SafeHtml text={'A text with <strong>strong</strong> and <a href="http://example.com/">a link</a>.'} />
           </p>
         </>
       ),
@@ -157,11 +165,11 @@ export const messages: Group = {
       room: 60,
       draw: () => (
         <div style={{ width: 240, paddingTop: 48 }}>
-          <Tip text={UNBROKEN} className="so-pathcell">
+          <Tooltip text={UNBROKEN} className="so-pathcell">
             <span className="so-mono so-path" data-first-focus="">
               {UNBROKEN}
             </span>
-          </Tip>
+          </Tooltip>
         </div>
       ),
       act: (user) => user.press('{Tab}'),
@@ -171,31 +179,31 @@ export const messages: Group = {
 
 const action = { label: 'Log in again', href: '#login' };
 
-function toast(id: string, notice: Notice, leaving = false): PartExample {
+function toast(id: string, shown: Toast, leaving = false): PartExample {
   return {
     id: `toast-${id}`,
     title: `message, ${id.replace(/-/g, ' ')}`,
     ground: 'page',
     draw: () => (
       <div style={{ width: 384 }}>
-        <Toast notice={{ ...notice, id: 1, leaving }} onClose={nothing} />
+        <ToastCard toast={{ ...shown, id: 1, leaving }} onClose={nothing} />
       </div>
     ),
   };
 }
 
-/** The notices as the pages show them: each is added to the store. */
+/** The toasts as the pages show them: each is added to the store. */
 function Several() {
-  const { notices } = useServices();
+  const toasts = useToasts();
   useEffect(() => {
-    const types: readonly NoticeType[] = ['success', 'info', 'warning', 'error'];
-    for (const type of types) notices.show({ type, text: `A message of the type ${type}.`, autoClose: false });
-  }, [notices]);
+    const types: readonly ToastType[] = ['success', 'info', 'warning', 'error'];
+    for (const type of types) toasts.show({ type, text: `A message of the type ${type}.`, autoClose: false });
+  }, [toasts]);
   return <Toasts />;
 }
 
 function Running() {
-  const { requests } = useServices();
+  const requests = useRequestStore();
   useEffect(() => requests.started('gallery'), [requests]);
   return (
     <Loader delay={0} requests={['gallery']}>
@@ -204,8 +212,8 @@ function Running() {
   );
 }
 
-export const notices: Group = {
-  id: 'notices',
+export const toasts: Group = {
+  id: 'toasts-and-loader',
   title: 'Messages and the loader',
   examples: [
     toast('success', { type: 'success', text: 'The setting is saved.', autoClose: true }),
@@ -221,13 +229,13 @@ export const notices: Group = {
     toast('with-button', { type: 'error', text: 'You are logged out', autoClose: false, action }),
     toast(
       'undo',
-      undoNotice({
+      undoToast({
         title: 'Blocked for 24 hours',
         text: '203.0.113.24, until tomorrow, 14:35',
         undo: nothing,
       }),
     ),
-    toast('undo-without-text', undoNotice({ title: 'System folders are unlocked.', undo: nothing })),
+    toast('undo-without-text', undoToast({ title: 'System folders are unlocked.', undo: nothing })),
     toast('server-text', {
       type: 'error',
       text: 'Ask your <strong>host</strong> or read <a href="http://example.com/">how</a>.',

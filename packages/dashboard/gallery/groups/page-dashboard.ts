@@ -1,6 +1,6 @@
-import { notice } from '../../test/fake-overview.js';
-import { ok, refused } from '../../test/replies.js';
-import type { SiteState } from '../../test/site-responses.js';
+import { notice } from '../../test/fake-site/overview.js';
+import { ok, refused } from '../../test/fake-site/replies.js';
+import type { SiteState } from '../../test/fake-site/responses.js';
 import type { Group, PageExample } from '../example.js';
 import { held } from '../stage/fake-site.js';
 import { allSet, atRisk, busyWeek, emptyLog } from './samples.js';

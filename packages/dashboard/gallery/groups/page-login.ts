@@ -1,6 +1,6 @@
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
-import { refused } from '../../test/replies.js';
-import type { SiteState } from '../../test/site-responses.js';
+import { refused } from '../../test/fake-site/replies.js';
+import type { SiteState } from '../../test/fake-site/responses.js';
 import type { Group, PageExample } from '../example.js';
 import { held } from '../stage/fake-site.js';
 import { atRisk } from './samples.js';

@@ -1,5 +1,5 @@
-import { ok, refused } from '../../test/replies.js';
-import { sampleCheckup, suspicious } from '../../test/sample-checkup.js';
+import { sampleCheckup, suspicious } from '../../test/fake-site/checkup.js';
+import { ok, refused } from '../../test/fake-site/replies.js';
 import type { Group, PageExample } from '../example.js';
 import { held } from '../stage/fake-site.js';
 import { ended, job } from './remedies.js';

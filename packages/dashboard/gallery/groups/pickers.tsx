@@ -14,7 +14,7 @@ const month: Omit<CalendarProps, 'id' | 'onChoose'> = {
   max: '2027-11-21',
   today: TODAY,
   range: { from: '2026-11-28', to: '2026-12-03' },
-  texts: english24,
+  formats: english24,
   weekStart: 1,
   summary: '28 November – 3 December',
 };
@@ -148,7 +148,7 @@ export const pickers: Group = {
     },
     calendar('range', {}),
     calendar('first-month', { value: '', range: { from: '', to: '' }, summary: 'Choose the first day.' }),
-    calendar('sunday-first', { weekStart: 0, texts: english12, range: { from: '2026-11-28', to: '' } }),
+    calendar('sunday-first', { weekStart: 0, formats: english12, range: { from: '2026-11-28', to: '' } }),
     {
       id: 'time-field',
       title: 'time',
@@ -157,7 +157,7 @@ export const pickers: Group = {
           label="From"
           value="22:30"
           toDigit={toDigit}
-          texts={english24}
+          formats={english24}
           error={undefined}
           onChange={nothing}
         />
@@ -171,7 +171,7 @@ export const pickers: Group = {
           label="From"
           value="22:30"
           toDigit={toDigit}
-          texts={english12}
+          formats={english12}
           error={undefined}
           onChange={nothing}
         />
@@ -185,20 +185,20 @@ export const pickers: Group = {
           label="From"
           value="22:30"
           toDigit={toDigit}
-          texts={english24}
+          formats={english24}
           error="You can enable Away Mode for maximum of 23 hours daily."
           onChange={nothing}
         />
       ),
     },
-    ...([english24, english12] as const).map((texts) => ({
-      id: `clock-${texts.is12Hours ? '12' : '24'}-hours`,
-      title: `clock of ${texts.is12Hours ? 12 : 24} hours`,
+    ...([english24, english12] as const).map((formats) => ({
+      id: `clock-${formats.is12Hours ? '12' : '24'}-hours`,
+      title: `clock of ${formats.is12Hours ? 12 : 24} hours`,
       alone: true,
       room: 260,
       draw: () => (
         <div className="so-anchor">
-          <Clock id="clock" value="22:30" texts={texts} toDigit={toDigit} onChange={nothing} onDone={nothing} />
+          <Clock id="clock" value="22:30" formats={formats} toDigit={toDigit} onChange={nothing} onDone={nothing} />
         </div>
       ),
     })),

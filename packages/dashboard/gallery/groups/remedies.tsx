@@ -1,10 +1,10 @@
 import type { Checkup } from '@security-optimizer/contract/post-hack/checkup';
 import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
-import { Verdict } from '../../src/features/post-hack-actions/checkup.js';
 import { FindingRow, KeptFindings, MissingCheckRow, Notes } from '../../src/features/post-hack-actions/checkup-rows.js';
+import { Verdict } from '../../src/features/post-hack-actions/checkup-verdict.js';
 import { JobPanel, SessionEnded } from '../../src/features/post-hack-actions/job-panel.js';
-import { changedPlugin, sampleCheckup, suspicious } from '../../test/sample-checkup.js';
-import { sampleItem, sampleJob } from '../../test/sample-jobs.js';
+import { changedPlugin, sampleCheckup, suspicious } from '../../test/fake-site/checkup.js';
+import { sampleItem, sampleJob } from '../../test/fake-site/jobs.js';
 import type { Group, PartExample } from '../example.js';
 import { nothing } from './samples.js';
 

@@ -1,11 +1,11 @@
 import type { Traffic, TrafficBar } from '@security-optimizer/contract/activity/schemas';
 import type { Checkup } from '@security-optimizer/contract/post-hack/checkup';
 import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
-import { type DateTexts, getDateTexts } from '../../src/i18n/date-texts.js';
-import { deed, LOG_NOW, visit, words } from '../../test/fake-log.js';
-import { ok } from '../../test/replies.js';
-import { sampleCheckup } from '../../test/sample-checkup.js';
-import type { SiteState } from '../../test/site-responses.js';
+import { type DateFormats, getDateFormats } from '../../src/i18n/date-formats.js';
+import { deed, LOG_NOW, visit, words } from '../../test/fake-site/activity-log.js';
+import { sampleCheckup } from '../../test/fake-site/checkup.js';
+import { ok } from '../../test/fake-site/replies.js';
+import type { SiteState } from '../../test/fake-site/responses.js';
 
 export const nothing = (): void => undefined;
 
@@ -17,8 +17,8 @@ export const UNBROKEN = 'a-host-name-that-is-much-longer-than-its-column.subdoma
 /** The day of the sample data. */
 export const TODAY = '2026-11-21';
 
-export const english24: DateTexts = getDateTexts('en-GB');
-export const english12: DateTexts = getDateTexts('en-US');
+export const english24: DateFormats = getDateFormats('en-GB');
+export const english12: DateFormats = getDateFormats('en-US');
 
 const DAY = 86_400;
 const HOUR = 3600;

@@ -30,7 +30,7 @@ export function crop({ width, height, data }: Picture, x: number, y: number, wid
 
 /**
  * Writes a small PNG with at most 256 colours. Colours at the edges of letters are rounded by less than the comparison
- * notices. Opacity is dropped.
+ * toasts. Opacity is dropped.
  *
  * @param mark identifies the exact picture; see `readMark`
  */

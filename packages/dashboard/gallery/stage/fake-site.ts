@@ -1,7 +1,7 @@
 import { pages } from '@security-optimizer/contract/pages';
 import type { Fetch } from '../../src/api/client.js';
-import { LOG_NOW } from '../../test/fake-log.js';
-import { handleSiteRequest, type SiteState } from '../../test/site-responses.js';
+import { LOG_NOW } from '../../test/fake-site/activity-log.js';
+import { handleSiteRequest, type SiteState } from '../../test/fake-site/responses.js';
 
 const icons = import.meta.glob<string>('../../src/ui/icons/*.svg', {
   query: '?raw',

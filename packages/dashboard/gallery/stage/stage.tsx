@@ -3,12 +3,11 @@ import { pages } from '@security-optimizer/contract/pages';
 import { useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { readConfig } from '../../src/api/config.js';
-import { createServices, ServicesProvider } from '../../src/api/services.js';
 import { CONTAINER_ID, mount } from '../../src/app/mount.js';
-import { loadLocale } from '../../src/i18n/locale.js';
-import { setTimeLocale } from '../../src/i18n/server-message.js';
+import { createServices, ServicesProvider } from '../../src/app/services.js';
+import { setLanguage } from '../../src/i18n/locale.js';
 import { translate } from '../../src/i18n/translate.js';
-import { freshSite } from '../../test/site-responses.js';
+import { freshSite } from '../../test/fake-site/responses.js';
 import {
   type Example,
   type Group,
@@ -109,8 +108,7 @@ function drawParts(content: HTMLElement, parts: DrawnParts, variant: Variant): (
   content.append(container);
   document.body.append(portal);
   const config = readConfig(container, `${SITE}/wp-admin/admin.php`);
-  loadLocale(config.localeData);
-  setTimeLocale(config.localeSlug);
+  setLanguage(config.localeSlug, config.localeData);
   const fetch = fakeFetch(freshSite());
   const services = createServices(config, { address: SITE, fetch, portal, navigate: () => undefined });
 

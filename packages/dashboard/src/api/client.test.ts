@@ -1,31 +1,35 @@
+import { blockIp } from '@security-optimizer/contract/activity/endpoints';
 import { messages } from '@security-optimizer/contract/messages';
+import { rate, updateConsent } from '@security-optimizer/contract/overview/endpoints';
+import { fetchSignedXmlRpc, settingEndpoint } from '@security-optimizer/contract/settings/endpoints';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type ApiServer, ok, refused, staleNonce, startApiServer } from '../../test/api-server.js';
-import { type Api, ApiFailure, createApi, restUrl } from './client.js';
+import { type ApiServer, ok, refused, staleNonce, startApiServer } from '../../test/fake-site/server.js';
+import { type ApiClient, createApiClient, restUrl, toCall } from './client.js';
+import { ApiError } from './envelope.js';
 
 let server: ApiServer;
-let api: Api;
+let api: ApiClient;
 
 beforeEach(async () => {
   server = await startApiServer(() => ok({}));
-  api = createApi(
+  api = createApiClient(
     { restBase: `${server.origin}/wp-json/`, address: window.location.href, fetch: globalThis.fetch },
     { first: 'oldnonce01', url: `${server.origin}/nonce` },
   );
 });
 
-async function catchFailure(promise: Promise<unknown>): Promise<ApiFailure> {
+async function catchFailure(promise: Promise<unknown>): Promise<ApiError> {
   const error = await promise.then(
     () => null,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof ApiFailure)) throw new Error('The call did not fail as expected.');
+  if (!(error instanceof ApiError)) throw new Error('The call did not fail as expected.');
   return error;
 }
 
 describe('an API request', () => {
   it('sends the nonce and a JSON body, and accepts JSON', async () => {
-    await api.call({ suffix: '/xss-protection', body: { xss_protection: 1 } });
+    await api.call(toCall(settingEndpoint('xss_protection'), { xss_protection: 1 }));
     const [call] = server.calls;
     expect(call?.url).toBe('/wp-json/security-optimizer/v1/xss-protection');
     expect(call?.method).toBe('POST');
@@ -37,18 +41,26 @@ describe('an API request', () => {
     expect(call?.body).toBe('{"xss_protection":1}');
   });
 
-  it.each(['GET', 'DELETE'] as const)('has no body with %s', async (method) => {
-    await api.call({ suffix: '/notifications', method, body: { a: 1 }, query: { page: 1 } });
+  it('has no body if the endpoint is read with GET', async () => {
+    await api.call(toCall(fetchSignedXmlRpc, {}));
     expect(server.calls[0]).toMatchObject({
-      method,
+      method: 'GET',
       body: '',
-      url: '/wp-json/security-optimizer/v1/notifications?page=1',
+      url: '/wp-json/security-optimizer/v1/signed-xml-rpc',
     });
     expect(server.calls[0]?.headers['content-type']).toBeUndefined();
   });
 
-  it('can use the other namespace', async () => {
-    await api.call({ suffix: '/update-settings', method: 'PUT', namespace: 'provider-settings/v1', body: {} });
+  it('has the id in its path instead of its body', async () => {
+    await api.call(toCall(blockIp, { id: 7, block: 1 }));
+    expect(server.calls[0]).toMatchObject({
+      url: '/wp-json/security-optimizer/v1/block-ip/7',
+      body: '{"block":1}',
+    });
+  });
+
+  it('goes to the namespace of the endpoint', async () => {
+    await api.call(toCall(updateConsent, { siteground_settings_security: 1 }));
     expect(server.calls[0]).toMatchObject({ method: 'PUT', url: '/wp-json/provider-settings/v1/update-settings' });
   });
 
@@ -56,7 +68,7 @@ describe('an API request', () => {
     server.handler = () => ({
       body: { status: 200, data: [1], message: 'Done.', metadata: { notification: { success: 'Yes', error: 'No' } } },
     });
-    await expect(api.call({ suffix: '/rate' })).resolves.toEqual({
+    await expect(api.call(toCall(rate, {}))).resolves.toEqual({
       data: [1],
       message: 'Done.',
       notification: { success: 'Yes', error: 'No' },
@@ -69,7 +81,7 @@ describe('an API request', () => {
     ['another status', { data: {}, status: 201 }],
   ])('fails for %s, even with HTTP status 200', async (_name, body) => {
     server.handler = () => ({ body });
-    expect((await catchFailure(api.call({ suffix: '/rate' }))).kind).toBe('refused');
+    expect((await catchFailure(api.call(toCall(rate, {})))).kind).toBe('refused');
   });
 
   it('fails with status, message, code and fields of the response', async () => {
@@ -77,7 +89,7 @@ describe('an API request', () => {
       status: 400,
       body: { data: null, status: 400, code: 'invalid_input', message: 'Nothing was saved.', fields: { a: 'Use 0.' } },
     });
-    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({
+    expect(await catchFailure(api.call(toCall(rate, {})))).toMatchObject({
       kind: 'refused',
       status: 400,
       code: 'invalid_input',
@@ -88,12 +100,12 @@ describe('an API request', () => {
 
   it('parses the status of an error of WordPress itself', async () => {
     server.handler = () => ({ status: 404, body: { code: 'rest_no_route', message: 'No.', data: { status: 404 } } });
-    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({ status: 404, code: 'rest_no_route' });
+    expect(await catchFailure(api.call(toCall(rate, {})))).toMatchObject({ status: 404, code: 'rest_no_route' });
   });
 
   it.each(['<html></html>', '', '{"status":200'])('fails with 555 for the body %j', async (body) => {
     server.handler = () => ({ body });
-    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({
+    expect(await catchFailure(api.call(toCall(rate, {})))).toMatchObject({
       kind: 'not_json',
       status: 555,
       message: messages.notJson,
@@ -102,12 +114,12 @@ describe('an API request', () => {
 
   it('fails without a status if there is no response', async () => {
     server.handler = () => null;
-    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'no_response', status: 0 });
+    expect(await catchFailure(api.call(toCall(rate, {})))).toMatchObject({ kind: 'no_response', status: 0 });
   });
 
   it('fails after its timeout', async () => {
     server.handler = () => new Promise(() => undefined);
-    expect((await catchFailure(api.call({ suffix: '/rate', timeout: 50 }))).kind).toBe('no_response');
+    expect((await catchFailure(api.call(toCall(rate, {}, { timeout: 50 })))).kind).toBe('no_response');
   });
 });
 
@@ -122,19 +134,19 @@ describe('an expired nonce', () => {
 
   it('is renewed once, and the request is repeated once', async () => {
     acceptOnly('newnonce01', { body: 'newnonce01\n' });
-    await expect(api.call({ suffix: '/rate' })).resolves.toMatchObject({ data: 'saved' });
+    await expect(api.call(toCall(rate, {}))).resolves.toMatchObject({ data: 'saved' });
     expect(urls()).toEqual(['/rate', '/nonce', '/rate']);
   });
 
   it('is renewed once for several requests that fail at the same time', async () => {
     acceptOnly('newnonce01', { body: 'newnonce01' });
-    await Promise.all(Array.from({ length: 5 }, () => api.call({ suffix: '/rate' })));
+    await Promise.all(Array.from({ length: 5 }, () => api.call(toCall(rate, {}))));
     expect(urls().filter((url) => url === '/nonce')).toHaveLength(1);
   });
 
   it('is not renewed a second time if the new one is refused too', async () => {
     acceptOnly('othernonce', { body: 'newnonce01' });
-    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({ kind: 'refused', status: 403 });
+    expect(await catchFailure(api.call(toCall(rate, {})))).toMatchObject({ kind: 'refused', status: 403 });
     expect(urls()).toEqual(['/rate', '/nonce', '/rate']);
   });
 
@@ -145,7 +157,7 @@ describe('an expired nonce', () => {
     ['a login page', { body: '<!DOCTYPE html><form name="loginform">' }],
   ])('means that the session has ended if the response to the renewal is %s', async (_name, fresh) => {
     acceptOnly('newnonce01', fresh);
-    expect((await catchFailure(api.call({ suffix: '/rate' }))).kind).toBe('session_gone');
+    expect((await catchFailure(api.call(toCall(rate, {})))).kind).toBe('session_gone');
     expect(urls()).toEqual(['/rate', '/nonce']);
   });
 
@@ -154,12 +166,12 @@ describe('an expired nonce', () => {
     ['a server error', { status: 502, body: 'Bad gateway' }],
   ])('does not end the session if the response to the renewal is %s', async (_name, fresh) => {
     acceptOnly('newnonce01', fresh);
-    expect((await catchFailure(api.call({ suffix: '/rate' }))).kind).toBe('no_response');
+    expect((await catchFailure(api.call(toCall(rate, {})))).kind).toBe('no_response');
   });
 
   it('is not renewed if the owner lacks the capability', async () => {
     server.handler = () => refused(403, 'rest_forbidden', 'Sorry, you are not allowed to do that.');
-    expect(await catchFailure(api.call({ suffix: '/rate' }))).toMatchObject({
+    expect(await catchFailure(api.call(toCall(rate, {})))).toMatchObject({
       kind: 'refused',
       code: 'rest_forbidden',
     });

@@ -1,28 +1,28 @@
-import { API_NAMESPACE } from '@security-optimizer/contract/endpoint';
-import { messages } from '@security-optimizer/contract/messages';
-import * as z from 'zod/mini';
-import { translateTexts } from '../i18n/server-message.js';
+import { API_NAMESPACE, type Endpoint, PROVIDER_NAMESPACE } from '@security-optimizer/contract/endpoint';
+import type { EndpointName } from '@security-optimizer/contract/endpoints';
+import type { RequestOf } from '@security-optimizer/contract/requests';
+import { ApiError, type ApiResponse, parseEnvelope } from './envelope.js';
 
-/** Status of a response whose body is not JSON (specification section 8). */
-const STATUS_NOT_JSON = 555;
-
-export interface Api {
+export interface ApiClient {
   /**
    * Sends a request. If the nonce has expired, renews it and repeats the request once.
    *
-   * @throws ApiFailure
+   * @throws ApiError
    */
   call<Data>(call: ApiCall): Promise<ApiResponse<Data>>;
-  /** URL of a GET request for a link, with the current nonce in its query. */
-  link(suffix: string, query: Query): string;
+  /** URL of a download for a link, with the current nonce in its query. */
+  link(download: { readonly suffix: string }, query: Query): string;
 }
 
 /** The REST client of one wp-admin page. */
-export function createApi(transport: Transport, nonce: { readonly first: string; readonly url: string }): Api {
+export function createApiClient(
+  transport: Transport,
+  nonce: { readonly first: string; readonly url: string },
+): ApiClient {
   const nonces = createNonceStore(nonce.first, new URL(nonce.url, transport.address).href, transport.fetch);
 
   return {
-    link: (suffix, query) =>
+    link: ({ suffix }, query) =>
       restUrl(
         transport.restBase,
         `${API_NAMESPACE}${suffix}`,
@@ -37,31 +37,35 @@ export function createApi(transport: Transport, nonce: { readonly first: string;
         if (!isStaleNonce(error)) throw error;
         const renewal = await nonces.renew(used);
         if (renewal === 'renewed') return send<Data>(call, nonces.current(), transport);
-        throw new ApiFailure(renewal === 'gone' ? 'session_gone' : 'no_response', { cause: error });
+        throw new ApiError(renewal === 'gone' ? 'session_gone' : 'no_response', { cause: error });
       }
     },
   };
 }
 
 function isStaleNonce(error: unknown): boolean {
-  return error instanceof ApiFailure && error.status === 403 && error.code === 'rest_cookie_invalid_nonce';
+  return error instanceof ApiError && error.status === 403 && error.code === 'rest_cookie_invalid_nonce';
 }
 
 export type Fetch = typeof globalThis.fetch;
 
+/** An endpoint and what is sent to it. `toCall` makes it and checks the types. */
 export interface ApiCall {
-  /** Path below the namespace, for example `/xss-protection`. */
-  readonly suffix: string;
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Namespace below the REST root; the default is the plugin's own. */
-  readonly namespace?: string;
-  readonly query?: Query;
-  /** Sent as JSON, except with GET and DELETE. */
-  readonly body?: unknown;
+  readonly endpoint: Pick<Endpoint, 'name' | 'suffix' | 'namespace' | 'methods'>;
+  readonly request: object;
   /** Timeout in milliseconds. */
   readonly timeout?: number;
   /** Cancels the request; it then fails as `cancelled`, without a message. */
   readonly signal?: AbortSignal;
+}
+
+/** A call of an endpoint. @param request its body; a field `id` becomes part of the path */
+export function toCall<Name extends EndpointName>(
+  endpoint: Endpoint<Name>,
+  request: RequestOf<Name>,
+  options: Pick<ApiCall, 'timeout' | 'signal'> = {},
+): ApiCall {
+  return { endpoint, request, ...options };
 }
 
 export interface Transport {
@@ -92,9 +96,9 @@ const DEFAULT_TIMEOUT_MS = 90_000;
 /**
  * Sends one request, without a retry.
  *
- * @throws ApiFailure
+ * @throws ApiError
  */
-export async function send<Data>(call: ApiCall, nonce: string, transport: Transport): Promise<ApiResponse<Data>> {
+async function send<Data>(call: ApiCall, nonce: string, transport: Transport): Promise<ApiResponse<Data>> {
   const abort = new AbortController();
   const stop = (): void => abort.abort();
   const timer = setTimeout(stop, call.timeout ?? DEFAULT_TIMEOUT_MS);
@@ -102,25 +106,41 @@ export async function send<Data>(call: ApiCall, nonce: string, transport: Transp
   if (call.signal?.aborted) stop();
   try {
     const preloaded = transport.preloaded?.take(call, nonce, abort.signal);
-    const { status, body } = await (preloaded ?? request(call, nonce, transport, abort.signal));
-    return parseResponse<Data>(body, status);
+    const { status, body } = await (preloaded ?? fetchResponse(call, nonce, transport, abort.signal));
+    return parseEnvelope<Data>(body, status);
   } catch (error) {
-    if (call.signal?.aborted) throw new ApiFailure('cancelled', { cause: error });
-    if (error instanceof ApiFailure) throw error;
-    throw new ApiFailure('no_response', { cause: error });
+    if (call.signal?.aborted) throw new ApiError('cancelled', { cause: error });
+    if (error instanceof ApiError) throw error;
+    throw new ApiError('no_response', { cause: error });
   } finally {
     clearTimeout(timer);
     call.signal?.removeEventListener('abort', stop);
   }
 }
 
-/** The loader script sends preloaded requests in the same format. */
-async function request(call: ApiCall, nonce: string, transport: Transport, signal: AbortSignal): Promise<RawResponse> {
-  const method = call.method ?? 'POST';
-  const hasBody = method !== 'GET' && method !== 'DELETE';
-  const route = `${call.namespace ?? API_NAMESPACE}${call.suffix}`;
-  const url = restUrl(transport.restBase, route, call.query ?? {}, transport.address);
-  const response = await transport.fetch(url, {
+/** Path and body of a call, as they are sent. */
+export function toPathAndBody({ endpoint, request }: ApiCall): { readonly path: string; readonly body: string } {
+  const { id, ...others } = request as { readonly id?: unknown };
+  const hasId = endpoint.suffix.endsWith('{id}');
+  return {
+    path: hasId ? endpoint.suffix.replace('{id}', () => encodeURIComponent(String(id))) : endpoint.suffix,
+    body: JSON.stringify(hasId ? others : request),
+  };
+}
+
+/** The bootstrap script sends preloaded requests in the same format. */
+async function fetchResponse(
+  call: ApiCall,
+  nonce: string,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<RawResponse> {
+  const { namespace, methods } = call.endpoint;
+  const { path, body } = toPathAndBody(call);
+  const [method = 'POST'] = methods;
+  const hasBody = method !== 'GET';
+  const route = (namespace === 'provider' ? PROVIDER_NAMESPACE : API_NAMESPACE) + path;
+  const response = await transport.fetch(restUrl(transport.restBase, route, {}, transport.address), {
     method,
     credentials: 'include',
     signal,
@@ -129,7 +149,7 @@ async function request(call: ApiCall, nonce: string, transport: Transport, signa
       'X-WP-Nonce': nonce,
       ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
     },
-    ...(hasBody ? { body: JSON.stringify(call.body ?? {}) } : {}),
+    ...(hasBody ? { body } : {}),
   });
   return { status: response.status, body: await response.text() };
 }
@@ -204,113 +224,4 @@ export function restUrl(root: string, route: string, query: Query, base: string)
     url.search = url.search === '' ? `?${pair}` : `${url.search}&${pair}`;
   }
   return url.href;
-}
-
-export interface ApiResponse<Data> {
-  readonly data: Data;
-  readonly message: string;
-  readonly notification: ServerNotification;
-}
-
-/**
- * Parses a response body (specification sections 7 and 8). A request succeeded only if the body's field `status` is the
- * number 200.
- *
- * @param httpStatus used when the body has no status
- * @throws ApiFailure
- */
-export function parseResponse<Data>(body: string, httpStatus: number): ApiResponse<Data> {
-  const parsed = z.safeParse(bodySchema, parseJson(body)).data ?? EMPTY_BODY;
-  const { message } = parsed;
-  const notification = withoutEmpty(parsed.metadata.notification);
-  if (parsed.status === 200) return { data: parsed.data as Data, message, notification };
-  throw new ApiFailure('refused', {
-    status: getStatus(parsed, httpStatus),
-    message,
-    code: parsed.code,
-    fields: parsed.fields,
-    notification,
-  });
-}
-
-const text = z.catch(z.string(), '');
-const notifications = z.object({ success: text, error: text });
-const NO_NOTIFICATIONS = { success: '', error: '' };
-
-/** Any JSON body: errors of WordPress have this shape too, and other plugins may respond as well. */
-const bodySchema = z.object({
-  status: z.optional(z.unknown()),
-  data: z.optional(z.unknown()),
-  message: text,
-  code: text,
-  fields: z.catch(z.record(z.string(), text), {}),
-  metadata: z.catch(z.object({ notification: z.catch(notifications, NO_NOTIFICATIONS) }), {
-    notification: NO_NOTIFICATIONS,
-  }),
-});
-const EMPTY_BODY: z.output<typeof bodySchema> = z.parse(bodySchema, {});
-
-function parseJson(body: string): unknown {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    translateTexts(parsed);
-    return parsed;
-  } catch (cause) {
-    throw new ApiFailure('not_json', { status: STATUS_NOT_JSON, message: messages.notJson, cause });
-  }
-}
-
-/** Errors of WordPress have the status inside `data`. */
-function getStatus({ status, data }: z.output<typeof bodySchema>, httpStatus: number): number {
-  const inner = z.safeParse(z.object({ status: z.optional(z.unknown()) }), data).data?.status;
-  const read = Number(status ?? inner);
-  return Number.isInteger(read) ? read : httpStatus;
-}
-
-function withoutEmpty({ success, error }: z.output<typeof notifications>): ServerNotification {
-  return { ...(success === '' ? {} : { success }), ...(error === '' ? {} : { error }) };
-}
-
-/** Texts that the server may send to replace the request's own texts. */
-export interface ServerNotification {
-  readonly success?: string;
-  readonly error?: string;
-}
-
-/**
- * - `no_response`: no complete response in time; the change may have been made
- * - `not_json`: the response is not JSON (status 555)
- * - `refused`: the server responded with a status other than 200
- * - `session_gone`: the WordPress session has ended
- * - `cancelled`: the caller cancelled the request
- */
-export type FailureKind = 'no_response' | 'not_json' | 'refused' | 'session_gone' | 'cancelled';
-
-/** A failed request. `message` is the server's text or ''. */
-export class ApiFailure extends Error {
-  readonly kind: FailureKind;
-  readonly status: number;
-  readonly code: string;
-  readonly fields: Readonly<Record<string, string>>;
-  readonly notification: ServerNotification;
-
-  constructor(
-    kind: FailureKind,
-    details: {
-      status?: number;
-      message?: string;
-      code?: string;
-      fields?: Readonly<Record<string, string>>;
-      notification?: ServerNotification;
-      cause?: unknown;
-    } = {},
-  ) {
-    super(details.message ?? '', { cause: details.cause });
-    this.name = 'ApiFailure';
-    this.kind = kind;
-    this.status = details.status ?? 0;
-    this.code = details.code ?? '';
-    this.fields = details.fields ?? {};
-    this.notification = details.notification ?? {};
-  }
 }

@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
-import type { ApiCall, PreloadedResponses, RawResponse } from './client.js';
+import { type ApiCall, type PreloadedResponses, type RawResponse, toPathAndBody } from './client.js';
 
-/** A request that the loader script sent before this bundle ran (app/loader-script.js). */
+/** A request that the bootstrap script sent before this bundle ran (app/bootstrap.js). */
 export interface PreloadedRequest {
   readonly suffix: string;
   readonly body: string;
@@ -10,7 +10,7 @@ export interface PreloadedRequest {
   readonly hasArrived: boolean;
 }
 
-/** Requests of the loader script, in `window.securityOptimizerPreloaded`. */
+/** Requests of the bootstrap script, in `window.securityOptimizerPreloaded`. */
 export interface Preloaded {
   readonly page: string;
   readonly requests: readonly PreloadedRequest[];
@@ -23,14 +23,15 @@ export interface InitialQuery {
   readonly prefetch: (queries: QueryClient) => Promise<void>;
 }
 
-/** @param preloaded requests of the loader script; undefined if it sent none */
+/** @param preloaded requests of the bootstrap script; undefined if it sent none */
 export function createPreloadedResponses(preloaded: Preloaded | undefined): PreloadedResponses {
   const remaining = new Set(preloaded?.requests ?? []);
 
-  function find({ suffix, namespace, method, query, body = {} }: ApiCall): PreloadedRequest | undefined {
-    if (namespace !== undefined || method !== undefined || query !== undefined) return undefined;
-    const text = JSON.stringify(body);
-    return Array.from(remaining).find((request) => request.suffix === suffix && request.body === text);
+  function find(call: ApiCall): PreloadedRequest | undefined {
+    const { namespace, methods } = call.endpoint;
+    if (namespace !== undefined || methods[0] !== 'POST') return undefined;
+    const { path, body } = toPathAndBody(call);
+    return Array.from(remaining).find((request) => request.suffix === path && request.body === body);
   }
 
   return {

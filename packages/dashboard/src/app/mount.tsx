@@ -4,11 +4,10 @@ import { flushSync } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 import type { ApiCall, Fetch, PreloadedResponses } from '../api/client.js';
 import { readConfig } from '../api/config.js';
-import { optionsQuery } from '../api/options.js';
-import { createServices, type Services, ServicesProvider } from '../api/services.js';
-import { loadLocale } from '../i18n/locale.js';
-import { setTimeLocale } from '../i18n/server-message.js';
+import { settingsQuery } from '../features/settings/settings-query.js';
+import { setLanguage } from '../i18n/locale.js';
 import { findPage } from './pages.js';
+import { createServices, type Services, ServicesProvider } from './services.js';
 import { Shell } from './shell.js';
 
 /** Id of the element that the connector prints. */
@@ -34,23 +33,22 @@ export async function mount(
   },
 ): Promise<() => void> {
   const config = readConfig(container, address);
-  loadLocale(config.localeData);
-  setTimeLocale(config.localeSlug);
+  setLanguage(config.localeSlug, config.localeData);
   const page = findPage(config.page);
   const portal = document.createElement('div');
   portal.className = 'so so-portal';
   const services = createServices(config, { address, fetch, portal, navigate, preloaded });
   const hasArrived = (call: ApiCall): boolean => preloaded?.hasArrived(call) === true;
-  // Fetch the options while the page's code loads.
-  const options = page.options.map((source) => ({
+  // Fetch the settings while the page's code loads.
+  const settings = page.settings.map((source) => ({
     hasArrived: hasArrived(source.call),
-    fetched: services.queries.prefetchQuery(optionsQuery(source, services.run)),
+    fetched: services.queries.prefetchQuery(settingsQuery(source, services.runners.run)),
   }));
   const { default: Page, first = () => [] } = await page.load();
   // Wait for preloaded responses that have arrived, to draw without placeholders. Wait for nothing else.
   await Promise.all([
-    ...options.filter((one) => one.hasArrived).map(({ fetched }) => fetched),
-    ...first(services)
+    ...settings.filter((one) => one.hasArrived).map(({ fetched }) => fetched),
+    ...first(services.runners)
       .filter(({ call }) => hasArrived(call))
       .map(({ prefetch }) => prefetch(services.queries)),
   ]);

@@ -1,8 +1,9 @@
 import { act, renderHook, screen, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type FakeSite, startFakeSite } from '../../test/fake-site.js';
-import { closePage, findSwitch, openPage } from '../../test/open-page.js';
-import { deviceClass, splitTitle, useDeviceClass } from './shell.js';
+import { type FakeSite, startFakeSite } from '../../test/fake-site/site.js';
+import { closePage, findSwitch, openPage } from '../../test/pages/open-page.js';
+import { splitTitle } from './header.js';
+import { deviceClass, useDeviceClass } from './shell.js';
 
 let site: FakeSite;
 beforeEach(async () => {
@@ -20,7 +21,7 @@ describe('the shell', () => {
     await findSwitch('Disable XML-RPC');
   });
 
-  it('puts notices into a portal at the end of the body, and removes it at the end', async () => {
+  it('puts toasts into a portal at the end of the body, and removes it at the end', async () => {
     await openPage(site);
     await findSwitch('Disable XML-RPC');
     expect(document.body.lastElementChild?.className).toBe('so so-portal');

@@ -1,15 +1,13 @@
 import type { PageText } from '@security-optimizer/contract/pages';
 import { Component, type ReactNode, useEffect, useState } from 'react';
 import { ConsentPrompt } from '../features/consent/consent-prompt.js';
-import { ProtectionStatus } from '../features/protection/protection-status.js';
-import { __, translate } from '../i18n/translate.js';
-import { HeaderFootContext } from '../ui/host.js';
-import { Icon } from '../ui/icon.js';
-import { Note } from '../ui/note.js';
-import { RESIZE_DEBOUNCE_MS } from '../ui/times.js';
-import { PHONE_MAX_WIDTH, TABLET_MAX_WIDTH } from '../ui/widths.js';
-import { Loader } from './loading-line.js';
-import { Toasts } from './toasts.js';
+import { __ } from '../i18n/translate.js';
+import { Note } from '../ui/inline-messages.js';
+import { HeaderFootContext } from '../ui/portals.js';
+import { PHONE_MAX_WIDTH, RESIZE_DEBOUNCE_MS, TABLET_MAX_WIDTH } from '../ui/timing.js';
+import { Toasts } from '../ui/toasts.js';
+import { Header, ProtectionStatus } from './header.js';
+import { Loader } from './loading-bar.js';
 
 export interface ShellProps {
   readonly page: PageText;
@@ -55,48 +53,6 @@ export function Shell({ page, container, children }: ShellProps) {
   );
 }
 
-export interface HeaderProps {
-  readonly page: PageText;
-  readonly loader: ReactNode;
-  readonly as: 'header' | 'div';
-  /** Shown at the end of the header. */
-  readonly status?: ReactNode;
-  /** Receives the element at the foot of the header, see `HeaderFoot`. */
-  readonly footRef: (element: HTMLElement | null) => void;
-}
-
-/** The header of a page: icon, title, intro and the loading line. */
-export function Header({ page, loader, as: Band, status, footRef }: HeaderProps) {
-  const title = splitTitle(translate(page.title));
-  return (
-    <Band className="so-head">
-      <div className="so-wrap">
-        <div className="so-head__bar">
-          <span className="so-head__icon">
-            <Icon name={page.icon} size={24} />
-          </span>
-          <div className="so-head__text">
-            <h1 className="so-head__title">
-              {title.product === null ? null : (
-                <>
-                  <span>
-                    {title.product} <i>-</i>
-                  </span>{' '}
-                </>
-              )}
-              {title.page}
-            </h1>
-            <p className="so-head__intro">{translate(page.intro)}</p>
-          </div>
-          {status}
-        </div>
-        <div ref={footRef} />
-      </div>
-      {loader}
-    </Band>
-  );
-}
-
 /** Keeps header and toasts visible if a page throws. */
 export class PageBoundary extends Component<{ readonly children: ReactNode }, { readonly broken: boolean }> {
   override state = { broken: false };
@@ -117,14 +73,6 @@ export class PageBoundary extends Component<{ readonly children: ReactNode }, { 
       </section>
     );
   }
-}
-
-/** Splits a page title at its hyphen; the first part is drawn lighter. A title without a hyphen is one part. */
-export function splitTitle(title: string): { readonly product: string | null; readonly page: string } {
-  const at = title.indexOf(' - ');
-  return at < 0
-    ? { product: null, page: title }
-    : { product: title.slice(0, at), page: title.slice(at + ' - '.length) };
 }
 
 /** Device class of the window; follows resizing with a debounce of 300 ms. */

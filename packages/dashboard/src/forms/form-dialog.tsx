@@ -1,16 +1,13 @@
 import { type ReactNode, useState } from 'react';
-import type { ApiFailure } from '../api/client.js';
-import { ignoreFailure, mayHaveBeenSaved } from '../api/options.js';
-import { failureReason, type TrackedRequest } from '../api/run-request.js';
-import { useServices } from '../api/services.js';
+import { type ApiError, ignoreApiError, isOutcomeUnknown } from '../api/envelope.js';
 import { __ } from '../i18n/translate.js';
 import { Button } from '../ui/button.js';
 import { Dialog, type DialogProps } from '../ui/dialog.js';
-import { Note } from '../ui/note.js';
-import { ServerText } from '../ui/server-text.js';
+import { SaveFailed } from './request-failed.js';
+import { type TrackedRequest, useRequestRunners } from './tracked-requests.js';
 
 export interface FormDialogProps extends Omit<DialogProps, 'pending' | 'footer'> {
-  readonly saving: Save;
+  readonly saving: Submission;
   /** Shows the submit button as dangerous. */
   readonly danger?: boolean;
   /** Default: "Save". */
@@ -56,42 +53,23 @@ export function FormDialog({
   );
 }
 
-/**
- * The error of a failed save inside a dialog. Errors of fields are shown at the fields instead.
- *
- * @param text one sentence. Default: a text about saving
- */
-export function SaveFailed({ failure, text }: { readonly failure: ApiFailure | null; readonly text?: string }) {
-  if (failure === null || Object.keys(failure.fields).length > 0) return null;
-  return (
-    <div role="alert">
-      <Note kind="bad">
-        <p>
-          <strong>{text ?? __('We couldn’t save this.', 'security-optimizer')}</strong>{' '}
-          <ServerText text={failureReason(failure)} />
-        </p>
-      </Note>
-    </div>
-  );
-}
-
-export interface SaveRequest<Data> extends TrackedRequest<Data> {
+export interface SubmitRequest<Data> extends TrackedRequest<Data> {
   /** The outcome is unknown: the change may have been saved. */
   readonly onUnclear?: () => void;
 }
 
-export interface Save {
+export interface Submission {
   readonly pending: boolean;
   /** Error of the last attempt, until the next one. */
-  readonly failure: ApiFailure | null;
-  readonly save: <Data>(request: SaveRequest<Data>) => void;
+  readonly failure: ApiError | null;
+  readonly save: <Data>(request: SubmitRequest<Data>) => void;
 }
 
 /** Sends the request of a dialog, one at a time. The form keeps its values on failure. */
-export function useSave(): Save {
-  const { run } = useServices();
+export function useSubmit(): Submission {
+  const { run } = useRequestRunners();
   const [pending, setPending] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure | null>(null);
+  const [failure, setFailure] = useState<ApiError | null>(null);
 
   return {
     pending,
@@ -105,13 +83,13 @@ export function useSave(): Save {
         onFailure: (reason) => {
           setFailure(reason);
           request.onFailure?.(reason);
-          if (mayHaveBeenSaved(reason)) request.onUnclear?.();
+          if (isOutcomeUnknown(reason)) request.onUnclear?.();
         },
         onComplete: () => {
           setPending(false);
           request.onComplete?.();
         },
-      }).catch(ignoreFailure);
+      }).catch(ignoreApiError);
     },
   };
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { getWeekStart } from '../ui/date-field.js';
-import { addDays, addMonths, countDays, getWeeks } from './calendar.js';
-import { getDateTexts } from './date-texts.js';
-import { siteNow } from './site-time.js';
+import { getDateFormats } from './date-formats.js';
+import { addDays, addMonths, countDays, getWeeks, siteNow } from './days.js';
 
 describe('days', () => {
   it('are added across months, years and changes of daylight saving time', () => {
@@ -43,14 +42,14 @@ describe('the clock of the site', () => {
 
 describe('the language', () => {
   it('determines the first day of the week', () => {
-    expect(['en-US', 'en-GB', 'de', 'de-DE', 'ar-EG', 'he-IL', 'pt-BR', 'en'].map(getWeekStart)).toEqual([
-      0, 1, 1, 1, 6, 0, 0, 0,
-    ]);
+    expect(
+      ['en-US', 'en-GB', 'de', 'de-DE', 'ar-EG', 'he-IL', 'pt-BR', 'en'].map((locale) => getWeekStart(locale)),
+    ).toEqual([0, 1, 1, 1, 6, 0, 0, 0]);
   });
 
   it('determines a 12-hour or 24-hour clock', () => {
-    expect(getDateTexts('en-GB').is12Hours).toBe(false);
-    const american = getDateTexts('en-US');
+    expect(getDateFormats('en-GB').is12Hours).toBe(false);
+    const american = getDateFormats('en-US');
     expect(american.is12Hours).toBe(true);
     expect(american.halves).toEqual(['AM', 'PM']);
     expect(american.time('22:05').replace(/\s/g, ' ')).toBe('10:05 PM');
@@ -61,27 +60,27 @@ describe('the language', () => {
     ['en-US', 'November 28 – 30', 'November 28 – December 2'],
     ['de', '28. – 30. November', '28. November – 2. Dezember'],
   ])('orders the days of a range in %s', (locale, inMonth, overMonths) => {
-    const texts = getDateTexts(locale);
+    const formats = getDateFormats(locale);
     const plain = (text: string) => text.replace(/\s*–\s*/g, ' – ');
-    expect(plain(texts.range('2026-11-28', '2026-11-30'))).toBe(inMonth);
-    expect(plain(texts.range('2026-11-28', '2026-12-02'))).toBe(overMonths);
+    expect(plain(formats.range('2026-11-28', '2026-11-30'))).toBe(inMonth);
+    expect(plain(formats.range('2026-11-28', '2026-12-02'))).toBe(overMonths);
   });
 
   it('formats a single day as such', () => {
-    expect(getDateTexts('en-GB').range('2026-11-28', '2026-11-28')).toBe('28 November');
+    expect(getDateFormats('en-GB').range('2026-11-28', '2026-11-28')).toBe('28 November');
   });
 
   it('formats both days of a range in full if the browser can’t merge them', () => {
     const { formatRange } = Intl.DateTimeFormat.prototype;
     Reflect.deleteProperty(Intl.DateTimeFormat.prototype, 'formatRange');
     try {
-      expect(getDateTexts('en-US').range('2026-11-28', '2026-11-30')).toBe('November 28 – November 30');
+      expect(getDateFormats('en-US').range('2026-11-28', '2026-11-30')).toBe('November 28 – November 30');
     } finally {
       Object.assign(Intl.DateTimeFormat.prototype, { formatRange });
     }
   });
 
   it('is English if the browser does not know it', () => {
-    expect(getDateTexts('no_such-locale!').months[0]).toBe('January');
+    expect(getDateFormats('no_such-locale!').months[0]).toBe('January');
   });
 });

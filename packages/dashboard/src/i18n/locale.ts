@@ -16,12 +16,23 @@ export const TEXT_DOMAIN = 'security-optimizer';
  */
 export const i18n = createI18n();
 
+let language = 'en';
+
+/** Language of the page, BCP 47. */
+export function getLanguage(): string {
+  return language;
+}
+
 /**
- * Loads Jed locale data: flat messages (`{ "": {…}, text: [forms] }`) or a whole Jed file (`{ locale_data: { domain:
- * {…} } }`), which a connector of another version may still print. Malformed entries are dropped. Data that cannot be
- * used at all means English.
+ * Sets the language of the page, once before it is drawn.
+ *
+ * @param tag language of numbers, days and times, BCP 47
+ * @param data texts: flat Jed messages (`{ "": {…}, text: [forms] }`) or a whole Jed file (`{ locale_data: { domain:
+ *   {…} } }`), which a connector of another version may still print. Malformed entries are dropped. Null, and data that
+ *   cannot be used at all, mean English.
  */
-export function loadLocale(data: object | null): void {
+export function setLanguage(tag: string, data: object | null): void {
+  language = tag;
   i18n.resetLocaleData({}, TEXT_DOMAIN);
   const messages = data === null ? null : findMessages(data as UnknownRecord);
   if (messages === null) return;
@@ -49,10 +60,10 @@ function validEntries(messages: UnknownRecord): Record<string, string[]> {
   return Object.fromEntries(valid) as Record<string, string[]>;
 }
 
-/** A number with the language's thousands separators. @param locale BCP 47; unknown locales mean English */
-export function formatNumber(value: number, locale: string): string {
+/** A number with the thousands separators of the language; unknown languages mean English. */
+export function formatNumber(value: number): string {
   try {
-    return value.toLocaleString(locale);
+    return value.toLocaleString(language);
   } catch {
     return value.toLocaleString('en');
   }

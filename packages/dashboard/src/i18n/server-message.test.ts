@@ -1,7 +1,7 @@
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadLocale } from './locale.js';
-import { setTimeLocale, translateServerMessage, translateTexts } from './server-message.js';
+import { setLanguage } from './locale.js';
+import { translateServerMessage, translateTexts } from './server-message.js';
 
 const german = {
   '': { domain: 'messages', lang: 'de_DE', plural_forms: 'nplurals=2; plural=(n != 1);' },
@@ -16,12 +16,10 @@ const german = {
 };
 
 beforeEach(() => {
-  loadLocale(german);
-  setTimeLocale('de');
+  setLanguage('de', german);
 });
 afterEach(() => {
-  loadLocale(null);
-  setTimeLocale('en');
+  setLanguage('en', null);
 });
 
 /** Intl separates parts by narrow and other spaces. */
@@ -57,11 +55,10 @@ describe('a text of the server with values', () => {
   });
 
   it('is English without a translation, with times in the format of the country', () => {
-    loadLocale(null);
-    setTimeLocale('en-US');
+    setLanguage('en-US', null);
     const message = serverMessage('away_until', { time: { time: '2026-11-23 18:05' } });
     expect(plain(translateServerMessage(message))).toBe('Away Mode is on until Nov 23, 2026, 6:05 PM.');
-    setTimeLocale('en-GB');
+    setLanguage('en-GB', null);
     expect(plain(translateServerMessage(message))).toBe('Away Mode is on until 23 Nov 2026, 18:05.');
     const odd = serverMessage('away_until', { time: { time: 'soon' } });
     expect(translateServerMessage(odd)).toBe('Away Mode is on until soon.');

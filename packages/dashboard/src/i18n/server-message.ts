@@ -8,31 +8,27 @@ import {
   type ServerMessage,
   writeParam,
 } from '@security-optimizer/contract/server-message';
-import { getDateTexts } from './date-texts.js';
+import { getDateFormats } from './date-formats.js';
 import { formatNumber, i18n, TEXT_DOMAIN } from './locale.js';
 import { translate } from './translate.js';
-
-let locale = 'en';
-
-/** Sets the language of numbers, days and times in texts of the server. @param tag BCP 47 */
-export function setTimeLocale(tag: string): void {
-  locale = tag;
-}
 
 /** Formats texts of the server in the owner's language. */
 export const ownersLanguage: MessageLanguage = {
   translate,
-  number: (value) => formatNumber(value, locale),
+  number: formatNumber,
   time: formatTime,
   message: translateServerMessage,
 };
 
 /** @param time `YYYY-MM-DD`, `HH:MM`, or both separated by a space; anything else is not changed */
 function formatTime(time: string): string {
-  const texts = getDateTexts(locale);
+  const formats = getDateFormats();
   const [day = '', clock] = time.includes('-') ? time.split(' ') : ['', time];
   try {
-    const parts = [day === '' ? '' : texts.shortDate(day), clock === undefined ? '' : texts.time(clock.slice(0, 5))];
+    const parts = [
+      day === '' ? '' : formats.shortDate(day),
+      clock === undefined ? '' : formats.time(clock.slice(0, 5)),
+    ];
     return parts.filter(Boolean).join(', ');
   } catch {
     return time;

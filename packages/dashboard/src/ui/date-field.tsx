@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { addDays, addMonths, getWeeks, toDay, toDayParts } from '../i18n/calendar.js';
-import type { DateTexts } from '../i18n/date-texts.js';
+import type { DateFormats } from '../i18n/date-formats.js';
+import { addDays, addMonths, getWeeks, toDay, toDayParts } from '../i18n/days.js';
+import { getLanguage } from '../i18n/locale.js';
 import { __ } from '../i18n/translate.js';
 import { classes } from './dom.js';
 import { Icon } from './icon.js';
@@ -15,13 +16,13 @@ export interface DateFieldProps extends Omit<CalendarProps, 'id' | 'onChoose'> {
 }
 
 export function DateField({ label, error, onChange, ...calendar }: DateFieldProps) {
-  const { value, texts } = calendar;
+  const { value, formats } = calendar;
   return (
     <PickerField
       label={label}
       icon="calendar"
       placeholder={__('Choose a day', 'security-optimizer')}
-      text={value === '' ? '' : texts.day(value)}
+      text={value === '' ? '' : formats.day(value)}
       error={error}
     >
       {({ id, close }) => (
@@ -51,7 +52,7 @@ export interface CalendarProps {
   readonly today: string;
   /** Both ends of the period; '' for an end that is not chosen. */
   readonly range: { readonly from: string; readonly to: string };
-  readonly texts: DateTexts;
+  readonly formats: DateFormats;
   readonly weekStart: number;
   /** Shown at the foot: the period in words. */
   readonly summary: ReactNode;
@@ -61,7 +62,7 @@ export interface CalendarProps {
 
 /** A month to choose a day from. Arrow keys move by days and weeks, Page Up and Page Down by months. */
 export function Calendar(props: CalendarProps) {
-  const { id, value, min, max, today, range, texts, weekStart } = props;
+  const { id, value, min, max, today, range, formats, weekStart } = props;
   const [current, setCurrent] = useState(() => clampDay(value === '' ? today : value, min, max));
   const grid = useRef<HTMLTableElement>(null);
   const moveFocus = useRef(true);
@@ -103,7 +104,7 @@ export function Calendar(props: CalendarProps) {
         <Select
           label={__('Month', 'security-optimizer')}
           value={month}
-          options={texts.months.map((text, value) => ({ value, text }))}
+          options={formats.months.map((text, value) => ({ value, text }))}
           onChange={(value) => goTo(addMonths(current, value - month), false)}
         />
         <Select
@@ -122,12 +123,12 @@ export function Calendar(props: CalendarProps) {
           onClick={() => goTo(clampDay(addMonths(current, 1), min, max), false)}
         />
       </div>
-      <table ref={grid} onKeyDown={onKeyDown} aria-label={`${texts.months[month]} ${year}`}>
+      <table ref={grid} onKeyDown={onKeyDown} aria-label={`${formats.months[month]} ${year}`}>
         <thead>
           <tr>
             {Array.from({ length: 7 }, (_, index) => (weekStart + index) % 7).map((weekday) => (
-              <th key={weekday} scope="col" abbr={texts.weekday(weekday, 'long')}>
-                {texts.weekday(weekday, 'short').slice(0, 2)}
+              <th key={weekday} scope="col" abbr={formats.weekday(weekday, 'long')}>
+                {formats.weekday(weekday, 'short').slice(0, 2)}
               </th>
             ))}
           </tr>
@@ -143,7 +144,7 @@ export function Calendar(props: CalendarProps) {
                       type="button"
                       disabled={isOff(day)}
                       tabIndex={day === current ? 0 : -1}
-                      aria-label={texts.fullDay(day)}
+                      aria-label={formats.fullDay(day)}
                       aria-current={day === today ? 'date' : undefined}
                       aria-pressed={day === value}
                       onClick={() => props.onChoose(day)}
@@ -246,8 +247,8 @@ const REGION: Readonly<Record<string, string>> = {
   zh: 'CN',
 };
 
-/** First day of the week in a locale, 0 is Sunday. */
-export function getWeekStart(locale: string): number {
+/** First day of the week in a language, 0 is Sunday. @param locale BCP 47, default: the language of the page */
+export function getWeekStart(locale: string = getLanguage()): number {
   const [language = '', ...rest] = locale.split('-');
   const region = rest.find((part) => /^[A-Z]{2}$/i.test(part))?.toUpperCase() ?? REGION[language.toLowerCase()] ?? '';
   if (SUNDAY.test(region)) return 0;

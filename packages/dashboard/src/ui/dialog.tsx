@@ -12,16 +12,16 @@ import { createPortal } from 'react-dom';
 import { __ } from '../i18n/translate.js';
 import { Button } from './button.js';
 import { classes, restoreFocus } from './dom.js';
-import { useUiHost } from './host.js';
 import { Icon } from './icon.js';
-import { DIALOG_CLOSE_MS } from './times.js';
-import { useModal } from './use-modal.js';
+import { useModal } from './modal.js';
+import { useUiHost } from './portals.js';
+import { DIALOG_CLOSE_MS } from './timing.js';
 
 export interface DialogProps {
   readonly title: string;
   readonly size?: 'medium' | 'large';
   readonly role?: 'dialog' | 'alertdialog';
-  readonly closing: Closing;
+  readonly closing: DialogClose;
   /** Whether the dialog is saving and cannot be closed. */
   readonly pending?: boolean;
   /** Whether there are unsaved changes. */
@@ -171,7 +171,7 @@ export interface ConfirmDialogProps {
 
 /** Asks before an action that cannot be undone. Cancel has the focus. */
 export function ConfirmDialog({ title, children, confirmText, cancelText, onClosed, onConfirm }: ConfirmDialogProps) {
-  const closing = useClosing(onClosed);
+  const closing = useDialogClose(onClosed);
 
   function confirm(): void {
     closing.close();
@@ -196,14 +196,14 @@ export function ConfirmDialog({ title, children, confirmText, cancelText, onClos
   );
 }
 
-export interface Closing {
+export interface DialogClose {
   /** Whether the closing animation is running. */
   readonly closing: boolean;
   readonly close: () => void;
 }
 
 /** Plays the closing animation of a dialog before `onClosed` removes it. */
-export function useClosing(onClosed: () => void): Closing {
+export function useDialogClose(onClosed: () => void): DialogClose {
   const [closing, setClosing] = useState(false);
   const latest = useRef(onClosed);
   latest.current = onClosed;

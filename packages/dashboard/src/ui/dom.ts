@@ -8,7 +8,7 @@ export function classes(...names: readonly (string | false | null | undefined)[]
  *
  * @returns a function that cancels it
  */
-export function beforePaint(run: () => void): () => void {
+export function onNextFrame(run: () => void): () => void {
   const frame = requestAnimationFrame(run);
   return () => cancelAnimationFrame(frame);
 }

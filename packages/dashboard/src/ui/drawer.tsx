@@ -1,17 +1,17 @@
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { createPortal } from 'react-dom';
 import { __ } from '../i18n/translate.js';
-import type { Closing } from './dialog.js';
+import type { DialogClose } from './dialog.js';
 import { classes } from './dom.js';
-import { useUiHost } from './host.js';
 import { Icon } from './icon.js';
-import { useModal } from './use-modal.js';
+import { useModal } from './modal.js';
+import { useUiHost } from './portals.js';
 
 export interface DrawerProps {
   readonly title: string;
   /** Position in the list, for example "12 of 573". */
   readonly position: string;
-  readonly closing: Closing;
+  readonly closing: DialogClose;
   /** Names of the buttons to the newer and the older entry. */
   readonly newerText: string;
   readonly olderText: string;

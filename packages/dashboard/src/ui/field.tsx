@@ -1,6 +1,6 @@
 import { type InputHTMLAttributes, type ReactNode, type Ref, useId, useState } from 'react';
 import { classes } from './dom.js';
-import { ErrorText } from './note.js';
+import { ErrorText } from './inline-messages.js';
 
 /** Attributes for the control inside a field. */
 export interface ControlProps {

@@ -1,10 +1,12 @@
+import { pages } from '@security-optimizer/contract/pages';
+import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { render, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type ApiServer, type Reply, startApiServer } from '../../test/api-server.js';
+import { type ApiServer, type Reply, startApiServer } from '../../test/fake-site/server.js';
 import { testServices } from '../../test/test-services.js';
 import { readConfig } from '../api/config.js';
-import { ServicesProvider } from '../api/services.js';
-import { Icon } from './icon.js';
+import { ServicesProvider } from '../app/services.js';
+import { bundledIcons, Icon } from './icon.js';
 
 const CIRCLE = '<circle cx="10" cy="10" r="7"></circle>';
 
@@ -80,5 +82,10 @@ describe('an icon', () => {
         '<path d="M2 2h3"></path><g stroke="none"><circle cx="4" cy="5" r="1" fill="currentColor"></circle></g>',
       ),
     );
+  });
+
+  it('is part of the bundle if the contract names it', () => {
+    const named = [...siteSecurityToggles, ...pages].map(({ icon }) => icon);
+    expect(named.filter((icon) => !bundledIcons.has(icon))).toEqual([]);
   });
 });

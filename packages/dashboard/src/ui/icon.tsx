@@ -1,6 +1,6 @@
 import { createElement, type ReactNode, useEffect, useState } from 'react';
 import { classes } from './dom.js';
-import { useUiHost } from './host.js';
+import { useUiHost } from './portals.js';
 
 /** Icons that are mirrored in right-to-left. */
 const DIRECTED = new Set(['arrow-right', 'chevron-left', 'chevron-right', 'logout', 'external']);

@@ -2,7 +2,7 @@ import { act, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { testServices } from '../../test/test-services.js';
 import { readConfig } from '../api/config.js';
-import { ServicesProvider } from '../api/services.js';
+import { ServicesProvider } from '../app/services.js';
 import { Lazy, useIdle, usePlaced } from './lazy.js';
 
 const FAILED = /could not be loaded/;

@@ -1,7 +1,8 @@
-import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { type ComponentType, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { __ } from '../i18n/translate.js';
 import { RetryButton } from './button.js';
-import { Note } from './note.js';
+import { Note } from './inline-messages.js';
+import { useToasts } from './toast-store.js';
 
 export interface LazyProps<Props> {
   /** Loads the code; must stay the same function. */
@@ -91,4 +92,49 @@ function whenIdle(run: () => void): () => void {
   }
   const handle = window.requestIdleCallback(run, { timeout: PATIENCE_MS });
   return () => window.cancelIdleCallback(handle);
+}
+
+/** Loads the code of a dialog. */
+export type LoadDialog<Props> = () => Promise<{ readonly default: ComponentType<Props> }>;
+
+export interface OpenDialogs<Name extends string, Props> {
+  /** The open dialog. */
+  readonly Current: ComponentType<Props> | null;
+  readonly open: (name: Name) => void;
+  readonly closed: () => void;
+}
+
+/** Opens the dialogs of a page, one at a time. Their code is loaded on demand; a toast reports a failure. */
+export function useDialogs<Name extends string, Props>(
+  dialogs: Readonly<Record<Name, LoadDialog<Props>>>,
+): OpenDialogs<Name, Props> {
+  const toasts = useToasts();
+  const [current, setCurrent] = useState<{ readonly Dialog: ComponentType<Props> } | null>(null);
+  const loading = useRef(false);
+
+  async function open(name: Name): Promise<void> {
+    if (loading.current) return;
+    loading.current = true;
+    try {
+      // Load the shared chunk of all dialogs at the same time.
+      const [{ default: Dialog }] = await Promise.all([dialogs[name](), import('../ui/dialog.js')]);
+      setCurrent({ Dialog });
+      toasts.closeKey('dialog');
+    } catch {
+      toasts.show({
+        type: 'error',
+        text: __('This could not be loaded. Check your connection and try again.', 'security-optimizer'),
+        autoClose: false,
+        key: 'dialog',
+      });
+    } finally {
+      loading.current = false;
+    }
+  }
+
+  return {
+    Current: current?.Dialog ?? null,
+    open: (name) => void open(name),
+    closed: useCallback(() => setCurrent(null), []),
+  };
 }

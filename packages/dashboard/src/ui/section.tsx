@@ -28,28 +28,3 @@ export function Section({ title, side, busy = false, stacked = false, children }
     </section>
   );
 }
-
-/** A bar of segments, filled ones first. `label` has the numbers in words. */
-export function Meter({
-  on,
-  total,
-  label,
-  warn = false,
-}: {
-  readonly on: number;
-  readonly total: number;
-  readonly label: ReactNode;
-  /** Whether something is left to do. */
-  readonly warn?: boolean;
-}) {
-  return (
-    <span className={classes('so-meter', warn && 'is-warn')}>
-      <span className="so-meter__bar" aria-hidden="true">
-        {Array.from({ length: total }, (_, index) => index).map((index) => (
-          <i key={index} className={classes(index < on && 'is-on') || undefined} />
-        ))}
-      </span>
-      {label}
-    </span>
-  );
-}

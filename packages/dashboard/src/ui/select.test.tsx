@@ -2,10 +2,10 @@ import { render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { useState } from 'react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { choose, listOptions } from '../../test/choose.js';
+import { choose, listOptions } from '../../test/select-option.js';
 import { testServices } from '../../test/test-services.js';
 import { readConfig } from '../api/config.js';
-import { ServicesProvider } from '../api/services.js';
+import { ServicesProvider } from '../app/services.js';
 import { Select, type SelectProps } from './select.js';
 
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October'];

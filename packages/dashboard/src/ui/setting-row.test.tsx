@@ -1,8 +1,8 @@
 import { act, screen, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PAGES } from '../../test/dashboard-page.js';
-import { type FakeSite, startFakeSite } from '../../test/fake-site.js';
-import { findSwitch, openPage } from '../../test/open-page.js';
+import { type FakeSite, startFakeSite } from '../../test/fake-site/site.js';
+import { findSwitch, openPage } from '../../test/pages/open-page.js';
+import { PAGES } from '../../test/pages/security-dashboard.js';
 import '../features/login-settings/away-dialog.js';
 import '../features/login-settings/login-access-dialog.js';
 

@@ -2,7 +2,7 @@ import { type ReactNode, type Ref, useEffect, useId, useRef } from 'react';
 import { __ } from '../i18n/translate.js';
 import { classes } from './dom.js';
 import { Icon, IconTile, type TileState } from './icon.js';
-import { ErrorText } from './note.js';
+import { ErrorText } from './inline-messages.js';
 
 export interface SettingRowProps {
   /** Prefix of the ids of title, help and tag: `-title`, `-help`, `-tag`. */

@@ -1,7 +1,7 @@
 import { type MouseEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { __ } from '../i18n/translate.js';
 import { classes } from './dom.js';
-import { PRESS_MS, SKELETON_ROWS } from './times.js';
+import { PRESS_MS, SKELETON_ROWS } from './timing.js';
 
 export interface TableProps {
   readonly label: string;

@@ -1,8 +1,8 @@
 import { type KeyboardEvent, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { __ } from '../i18n/translate.js';
-import { beforePaint, classes, getNextIndex } from './dom.js';
+import { classes, getNextIndex, onNextFrame } from './dom.js';
 import { Icon } from './icon.js';
-import { RESIZE_DEBOUNCE_MS } from './times.js';
+import { RESIZE_DEBOUNCE_MS } from './timing.js';
 
 export interface Tab<Id extends string> {
   readonly id: Id;
@@ -29,7 +29,7 @@ export function Tabs<Id extends string>({ label, tabs, current, base, onChange }
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: an opened tab is scrolled into view, also after a counter has moved it
   useEffect(
-    () => beforePaint(() => strip.show(list.current?.querySelector('[aria-selected="true"]') ?? null)),
+    () => onNextFrame(() => strip.show(list.current?.querySelector('[aria-selected="true"]') ?? null)),
     [current, counts],
   );
 
@@ -126,7 +126,7 @@ export function useTabStrip(list: RefObject<HTMLElement | null>): TabStrip {
   }, [list]);
 
   // Measure after each render: a new counter makes the tabs wider.
-  useEffect(() => beforePaint(measure));
+  useEffect(() => onNextFrame(measure));
 
   useEffect(() => {
     const element = list.current;

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react';
-import { twoDigits } from '../i18n/calendar.js';
-import type { DateTexts } from '../i18n/date-texts.js';
+import type { DateFormats } from '../i18n/date-formats.js';
+import { twoDigits } from '../i18n/days.js';
 import { __ } from '../i18n/translate.js';
 import { classes, getNextIndex } from './dom.js';
 import { PickerField } from './picker-field.js';
@@ -11,13 +11,13 @@ export interface TimeFieldProps extends Omit<ClockProps, 'id' | 'onDone'> {
 }
 
 export function TimeField({ label, error, ...clock }: TimeFieldProps) {
-  const { value, texts } = clock;
+  const { value, formats } = clock;
   return (
     <PickerField
       label={label}
       icon="clock"
       placeholder={__('Choose a time', 'security-optimizer')}
-      text={value === '' ? '' : texts.time(value)}
+      text={value === '' ? '' : formats.time(value)}
       error={error}
     >
       {({ id, close }) => <Clock {...clock} id={id} onDone={close} />}
@@ -32,7 +32,7 @@ export interface ClockProps {
   readonly id: string;
   /** `HH:MM`, or '' */
   readonly value: string;
-  readonly texts: DateTexts;
+  readonly formats: DateFormats;
   readonly toDigit: ToDigit;
   readonly onChange: (time: string) => void;
   /** Called for Enter. */
@@ -44,7 +44,7 @@ const HOURS_24 = Array.from({ length: 24 }, (_, hour) => twoDigits(hour));
 const HOURS_12 = ['12', ...Array.from({ length: 11 }, (_, hour) => String(hour + 1))];
 
 /** Columns for hour and minute, and for AM and PM where the language uses a 12-hour clock. */
-export function Clock({ id, value, texts, toDigit, onChange, onDone }: ClockProps) {
+export function Clock({ id, value, formats, toDigit, onChange, onDone }: ClockProps) {
   const hour = value === '' ? -1 : Number(value.slice(0, 2));
   const minute = value === '' ? -1 : Number(value.slice(3, 5));
   const set = (newHour: number, newMinute: number): void => {
@@ -76,10 +76,10 @@ export function Clock({ id, value, texts, toDigit, onChange, onDone }: ClockProp
       <TimeColumn
         autoFocus
         label={__('Hour', 'security-optimizer')}
-        options={texts.is12Hours ? HOURS_12 : HOURS_24}
-        chosen={hour < 0 ? -1 : texts.is12Hours ? hour % 12 : hour}
+        options={formats.is12Hours ? HOURS_12 : HOURS_24}
+        chosen={hour < 0 ? -1 : formats.is12Hours ? hour % 12 : hour}
         toDigit={toDigit}
-        onChoose={(index) => set(texts.is12Hours ? index + half : index, minute)}
+        onChoose={(index) => set(formats.is12Hours ? index + half : index, minute)}
       />
       <TimeColumn
         label={__('Minute', 'security-optimizer')}
@@ -88,10 +88,10 @@ export function Clock({ id, value, texts, toDigit, onChange, onDone }: ClockProp
         toDigit={toDigit}
         onChoose={(index) => set(hour, index)}
       />
-      {texts.is12Hours ? (
+      {formats.is12Hours ? (
         <TimeColumn
           label={__('Half of the day', 'security-optimizer')}
-          options={texts.halves}
+          options={formats.halves}
           chosen={hour < 0 ? -1 : half / 12}
           toDigit={toDigit}
           onChoose={(index) => set((Math.max(hour, 0) % 12) + index * 12, minute)}

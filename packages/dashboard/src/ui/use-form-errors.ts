@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { VALIDATION_DEBOUNCE_MS } from './times.js';
+import { VALIDATION_DEBOUNCE_MS } from './timing.js';
 
 /** Messages by field name. */
 export type Messages = Readonly<Record<string, string>>;

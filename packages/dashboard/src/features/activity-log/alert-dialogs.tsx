@@ -1,19 +1,20 @@
+import { updateAlertSlack, updateAlertSyslog, updateAlertWebhook } from '@security-optimizer/contract/alerts/endpoints';
 import type { Alerts } from '@security-optimizer/contract/alerts/schemas';
+import type { Endpoint } from '@security-optimizer/contract/endpoint';
 import { messages } from '@security-optimizer/contract/messages';
 import { dropUnseen, toPlainText } from '@security-optimizer/contract/typed-text';
 import { type ReactNode, useRef, useState } from 'react';
-import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
 import { __, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import { useClosing } from '../../ui/dialog.js';
+import { useDialogClose } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
 import { Select } from '../../ui/select.js';
 import { focusFirstError, type Messages, useFormErrors } from '../../ui/use-form-errors.js';
 
 interface ChannelDialogProps {
   readonly title: string;
-  readonly suffix: string;
-  readonly name: string;
+  readonly endpoint: Endpoint;
   readonly isOn: boolean;
   readonly dirty: boolean;
   readonly errors: Messages;
@@ -28,16 +29,15 @@ interface ChannelDialogProps {
 
 /** A dialog that stores the destination of a channel, or switches it off. */
 function ChannelDialog(props: ChannelDialogProps) {
-  const { title, suffix, name, isOn, dirty, errors, off } = props;
+  const { title, endpoint, isOn, dirty, errors, off } = props;
   const body = useRef<HTMLDivElement>(null);
   const form = useFormErrors(errors, () => focusFirstError(body.current));
-  const saving = useSave();
-  const closing = useClosing(props.onClosed);
+  const saving = useSubmit();
+  const closing = useDialogClose(props.onClosed);
 
-  function save(data: object): void {
+  function save(request: object): void {
     saving.save<unknown>({
-      name,
-      call: { suffix, body: data },
+      call: { endpoint, request },
       onSuccess: (stored) => {
         props.onStored(stored);
         closing.close();
@@ -99,8 +99,7 @@ export function WebhookDialog({ webhook, ...props }: DialogProps & { readonly we
     <ChannelDialog
       {...props}
       title={__('Webhook', 'security-optimizer')}
-      suffix="/alert-webhook"
-      name="update:alert_webhook"
+      endpoint={updateAlertWebhook}
       isOn={isExisting}
       dirty={address !== '' || secret !== ''}
       errors={{ ...(wrongUrl ? { url: wrongUrl } : {}), ...(wrongSecret ? { secret: wrongSecret } : {}) }}
@@ -187,8 +186,7 @@ export function SlackDialog({ slack, ...props }: DialogProps & { readonly slack:
     <ChannelDialog
       {...props}
       title={__('Slack', 'security-optimizer')}
-      suffix="/alert-slack"
-      name="update:alert_slack"
+      endpoint={updateAlertSlack}
       isOn={slack !== null}
       dirty={address !== ''}
       errors={wrong === undefined ? {} : { url: wrong }}
@@ -238,8 +236,7 @@ export function SyslogDialog({ syslog, ...props }: DialogProps & { readonly sysl
     <ChannelDialog
       {...props}
       title={__('System log', 'security-optimizer')}
-      suffix="/alert-syslog"
-      name="update:alert_syslog"
+      endpoint={updateAlertSyslog}
       isOn={syslog !== null}
       dirty={isChanged}
       errors={{

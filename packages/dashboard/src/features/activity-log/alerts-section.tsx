@@ -1,16 +1,20 @@
+import { testAlerts, updateAlertLimits } from '@security-optimizer/contract/alerts/endpoints';
 import { ALERTS_PER_HOUR, type Alerts, type LastDelivery } from '@security-optimizer/contract/alerts/schemas';
 import { type ReactNode, useId, useState } from 'react';
-import { ignoreFailure } from '../../api/options.js';
-import { useDateTexts, useServices } from '../../api/services.js';
-import { LoadFailed, OptionsSkeleton } from '../../forms/load-states.js';
+import { toCall } from '../../api/client.js';
+import { ignoreApiError } from '../../api/envelope.js';
+import { LoadFailed } from '../../forms/request-failed.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icon.js';
-import { Note } from '../../ui/note.js';
+import { Note } from '../../ui/inline-messages.js';
 import { Section } from '../../ui/section.js';
 import { Select } from '../../ui/select.js';
 import { SettingRow, ToggleRow } from '../../ui/setting-row.js';
+import { SettingsSkeleton } from '../settings/settings-section.js';
 import { SlackDialog, SyslogDialog, WebhookDialog } from './alert-dialogs.js';
 import { type AlertsState, kindTexts } from './alerts.js';
 
@@ -28,7 +32,7 @@ export function AlertsSection({ state, logIsOff }: AlertsSectionProps) {
   if (alerts === null) {
     return state.failure === null ? (
       <Section title={title} busy>
-        <OptionsSkeleton rows={4} silent />
+        <SettingsSkeleton rows={4} silent />
       </Section>
     ) : (
       <Section title={title}>
@@ -188,15 +192,14 @@ function ChannelRow({ channel, icon, title, help, target, last, state, onConfigu
 
 /** The result of a channel's last delivery, and the number of waiting alerts. */
 function LastDeliveryLine({ last }: { readonly last: LastDelivery | null }) {
-  const texts = useDateTexts();
-  const { config } = useServices();
+  const formats = getDateFormats();
   if (last === null) return <span>{__('Nothing was sent yet.', 'security-optimizer')}</span>;
   const [day = '', time = ''] = last.at.split(' ');
   const when = sprintf(
     /* translators: 1: a day, 2: a time */
     __('%1$s, %2$s', 'security-optimizer'),
-    texts.shortDate(day),
-    texts.time(time),
+    formats.shortDate(day),
+    formats.time(time),
   );
   const message = translate(last.text);
   return (
@@ -211,7 +214,7 @@ function LastDeliveryLine({ last }: { readonly last: LastDelivery | null }) {
         ? ` ${sprintf(
             /* translators: %s: number of alerts */
             _n('%s alert waits.', '%s alerts wait.', last.waiting, 'security-optimizer'),
-            formatNumber(last.waiting, config.localeSlug),
+            formatNumber(last.waiting),
           )}`
         : ''}
     </span>
@@ -220,7 +223,7 @@ function LastDeliveryLine({ last }: { readonly last: LastDelivery | null }) {
 
 /** The limit and the quiet hours. */
 export function Limits({ alerts, state }: { readonly alerts: Alerts; readonly state: AlertsState }) {
-  const { run } = useServices();
+  const { run } = useRequestRunners();
   const id = useId();
   const [saving, setSaving] = useState<'per_hour' | 'quiet_hours' | null>(null);
   const [failed, setFailed] = useState<'per_hour' | 'quiet_hours' | null>(null);
@@ -231,15 +234,14 @@ export function Limits({ alerts, state }: { readonly alerts: Alerts; readonly st
     setSaving(field);
     setFailed(null);
     run<unknown>({
-      name: 'update:alert_limits',
-      call: { suffix: '/alert-limits', body: { [field]: value } },
+      call: toCall(updateAlertLimits, { [field]: value }),
       onSuccess: state.store,
       onFailure: () => {
         setFailed(field);
         state.reload();
       },
       onComplete: () => setSaving(null),
-    }).catch(ignoreFailure);
+    }).catch(ignoreApiError);
   }
 
   const notSaved = __('We couldn’t save this.', 'security-optimizer');
@@ -302,7 +304,7 @@ interface TestResponse {
 
 /** Sends a test by one channel; the row shows the result. */
 function useTest(channel: 'mail' | Channel, state: AlertsState): TestState {
-  const { run } = useServices();
+  const { run } = useRequestRunners();
   const [pending, setPending] = useState(false);
   const [result, setResult] = useState<TestState['result']>(null);
   return {
@@ -313,8 +315,7 @@ function useTest(channel: 'mail' | Channel, state: AlertsState): TestState {
       setPending(true);
       setResult(null);
       run<TestResponse | null>({
-        name: 'testAlerts',
-        call: { suffix: '/alert-test', body: { channel } },
+        call: toCall(testAlerts, { channel }),
         onSuccess: (data) => {
           if (data === null) return;
           state.store(data.alerts);
@@ -329,7 +330,7 @@ function useTest(channel: 'mail' | Channel, state: AlertsState): TestState {
           setResult({ ok, text });
         },
         onComplete: () => setPending(false),
-      }).catch(ignoreFailure);
+      }).catch(ignoreApiError);
     },
   };
 }

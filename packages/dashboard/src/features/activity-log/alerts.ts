@@ -1,9 +1,11 @@
+import { fetchAlerts } from '@security-optimizer/contract/alerts/endpoints';
 import { type AlertKind, type Alerts, alertsSchema } from '@security-optimizer/contract/alerts/schemas';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import * as z from 'zod/mini';
-import { ApiFailure } from '../../api/client.js';
-import { usePageVisible } from '../../api/query-client.js';
-import { useServices } from '../../api/services.js';
+import { toCall } from '../../api/client.js';
+import { ApiError } from '../../api/envelope.js';
+import { usePageVisible } from '../../api/queries.js';
+import { useSite } from '../../api/site-context.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 
 const KEY = ['alerts'];
@@ -11,7 +13,7 @@ const KEY = ['alerts'];
 export interface AlertsState {
   /** Null while they load, and if they could not be loaded. */
   readonly alerts: Alerts | null;
-  readonly failure: ApiFailure | null;
+  readonly failure: ApiError | null;
   readonly retrying: boolean;
   readonly reload: () => void;
   /** Shows the response to a change. */
@@ -22,17 +24,17 @@ export interface AlertsState {
 
 /** The alerts of each recipient, and the channels. */
 export function useAlerts(): AlertsState {
-  const { api } = useServices();
+  const { api } = useSite();
   const client = useQueryClient();
   const query = useQuery({
     queryKey: KEY,
     queryFn: async ({ signal }): Promise<Alerts> => {
-      const alerts = readAlerts((await api.call<unknown>({ suffix: '/alerts', signal })).data);
-      if (alerts === null) throw new ApiFailure('refused');
+      const alerts = readAlerts((await api.call<unknown>(toCall(fetchAlerts, {}, { signal }))).data);
+      if (alerts === null) throw new ApiError('refused');
       return alerts;
     },
   });
-  const failure = query.error instanceof ApiFailure ? query.error : null;
+  const failure = query.error instanceof ApiError ? query.error : null;
   usePageVisible(() => void query.refetch());
   return {
     alerts: query.data ?? null,

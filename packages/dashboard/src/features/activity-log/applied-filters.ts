@@ -3,8 +3,8 @@ import type { LogFilterName, LogView } from '@security-optimizer/contract/activi
 import { type ActivityFilter, type VisitPreset, visitPresets } from '@security-optimizer/contract/activity/schemas';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import type { Query } from '../../api/client.js';
-import type { DateTexts } from '../../i18n/date-texts.js';
-import { dayEnd, dayStart, siteDay, siteNow, timeOfDay } from '../../i18n/site-time.js';
+import type { DateFormats } from '../../i18n/date-formats.js';
+import { dayEnd, dayStart, siteDay, siteNow, timeOfDay } from '../../i18n/days.js';
 import { __, translate } from '../../i18n/translate.js';
 import { goalText } from './reasons.js';
 
@@ -59,7 +59,7 @@ export function getPeriodEnd({ choices }: AppliedFilters, child: 'from' | 'to'):
 
 /** The filters in the format of a list request. */
 export function toFilterBody({ choices, exact, preset, search }: AppliedFilters): {
-  readonly filters: readonly object[];
+  readonly filters: { wp_name: string; children: { id: string; selectedValue: unknown }[] }[];
   readonly exact?: 1;
   readonly preset?: VisitPreset;
   readonly search?: string;
@@ -119,20 +119,20 @@ function toGoalChoice(goal: AttackGoal): FilterChoice {
 }
 
 /** Converts one end of a period to a choice: a whole day at the site. */
-export function toDayChoice(child: 'from' | 'to', day: string, zone: string, texts: DateTexts): FilterChoice {
+export function toDayChoice(child: 'from' | 'to', day: string, zone: string, formats: DateFormats): FilterChoice {
   return {
     group: 'date',
     child,
     name: endName(child),
     value: dayStart(zone, day),
-    text: texts.shortDate(day),
+    text: formats.shortDate(day),
   };
 }
 
 /** Converts one end of a period to a choice: an exact time. */
-function toMomentChoice(child: 'from' | 'to', seconds: number, zone: string, texts: DateTexts): FilterChoice {
+function toMomentChoice(child: 'from' | 'to', seconds: number, zone: string, formats: DateFormats): FilterChoice {
   const { day, minutes } = siteNow(zone, seconds * 1000);
-  const text = `${texts.shortDay(day)}, ${texts.time(timeOfDay(minutes))}`;
+  const text = `${formats.shortDay(day)}, ${formats.time(timeOfDay(minutes))}`;
   return { group: 'date', child, name: endName(child), value: seconds, text };
 }
 
@@ -142,18 +142,18 @@ export function withPeriod(
   bar: { readonly from: number; readonly to: number },
   step: 'day' | 'hour',
   zone: string,
-  texts: DateTexts,
+  formats: DateFormats,
 ): AppliedFilters {
   const others = applied.choices.filter(({ group }) => group !== 'date');
   if (step === 'day') {
     const { day } = siteNow(zone, bar.from * 1000);
     return {
       ...applied,
-      choices: [toDayChoice('from', day, zone, texts), toDayChoice('to', day, zone, texts), ...others],
+      choices: [toDayChoice('from', day, zone, formats), toDayChoice('to', day, zone, formats), ...others],
       exact: false,
     };
   }
-  const end = (child: 'from' | 'to', seconds: number): FilterChoice => toMomentChoice(child, seconds, zone, texts);
+  const end = (child: 'from' | 'to', seconds: number): FilterChoice => toMomentChoice(child, seconds, zone, formats);
   return { ...applied, choices: [end('from', bar.from), end('to', bar.to), ...others], exact: true };
 }
 
@@ -181,7 +181,7 @@ const GROUPS: readonly LogFilterName[] = ['type', 'code', 'ip', 'goal', 'user', 
 /**
  * Converts a view from the URL to filters. The labels of choices are their values; `withLabels` adds those of the list.
  */
-export function fromLogView({ preset, search, filters }: LogView, zone: string, texts: DateTexts): AppliedFilters {
+export function fromLogView({ preset, search, filters }: LogView, zone: string, formats: DateFormats): AppliedFilters {
   const [from, to] = [toSeconds(filters.from), toSeconds(filters.to)];
   const span = from === null || to === null ? 0 : to - from;
   const exact = span > 0 && span < WHOLE_DAYS;
@@ -189,8 +189,8 @@ export function fromLogView({ preset, search, filters }: LogView, zone: string, 
     if (seconds === null) return [];
     return [
       exact
-        ? toMomentChoice(child, seconds, zone, texts)
-        : { ...toDayChoice(child, siteDay(zone, seconds), zone, texts), value: seconds },
+        ? toMomentChoice(child, seconds, zone, formats)
+        : { ...toDayChoice(child, siteDay(zone, seconds), zone, formats), value: seconds },
     ];
   };
   const others = GROUPS.flatMap((group): readonly FilterChoice[] => {

@@ -1,11 +1,11 @@
 import { act, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ok, refused } from '../../../test/api-server.js';
-import { visit } from '../../../test/fake-log.js';
-import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { choose, openLog, tableTexts } from '../../../test/log-page.js';
-import { closePage, toastTexts } from '../../../test/open-page.js';
+import { visit } from '../../../test/fake-site/activity-log.js';
+import { ok, refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site/site.js';
+import { choose, openLog, tableTexts } from '../../../test/pages/activity-log.js';
+import { closePage, toastTexts } from '../../../test/pages/open-page.js';
 
 const TABLE = 'Unknown Visitors Activity';
 const PANEL = 'Who is attacking';

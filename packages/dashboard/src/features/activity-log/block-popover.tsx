@@ -2,20 +2,19 @@ import { type BlockDuration, blockDurations, MAX_NOTE } from '@security-optimize
 import type { VisitorStatus } from '@security-optimizer/contract/activity/schemas';
 import { type FormEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import type { ApiFailure } from '../../api/client.js';
-import { useServices } from '../../api/services.js';
-import { SaveFailed } from '../../forms/form-dialog.js';
+import type { ApiError } from '../../api/envelope.js';
+import { SaveFailed } from '../../forms/request-failed.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { useFocusReturn } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { Field } from '../../ui/field.js';
-import { useUiHost } from '../../ui/host.js';
 import { Icon } from '../../ui/icon.js';
-import { Note } from '../../ui/note.js';
-import { Segmented } from '../../ui/segmented.js';
-import { useModal } from '../../ui/use-modal.js';
+import { Note } from '../../ui/inline-messages.js';
+import { useModal } from '../../ui/modal.js';
+import { useUiHost } from '../../ui/portals.js';
+import { SegmentedControl } from '../../ui/segmented-control.js';
 import { type BlockTarget, type BlockTerms, blockForText, DEFAULT_DURATION, toNetwork } from './blocks.js';
 import { useVisitorStatus } from './manage-dialog.js';
 
@@ -24,7 +23,7 @@ export interface BlockPopoverProps {
   /** The button that opened it. */
   readonly anchor: HTMLElement;
   /** @returns the reason of a failure; null on success */
-  readonly onBlock: (terms: BlockTerms) => Promise<ApiFailure | null>;
+  readonly onBlock: (terms: BlockTerms) => Promise<ApiError | null>;
   readonly onClosed: () => void;
 }
 
@@ -45,7 +44,7 @@ function BlockFrame({ target, anchor, onBlock, onClosed }: BlockPopoverProps) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
   const [pending, setPending] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure | null>(null);
+  const [failure, setFailure] = useState<ApiError | null>(null);
   const [duration, setDuration] = useState<BlockDuration>(DEFAULT_DURATION);
   const [note, setNote] = useState('');
   const network = target.several === undefined && target.visitorId > 0 ? toNetwork(target.name) : null;
@@ -122,7 +121,7 @@ function BlockFrame({ target, anchor, onBlock, onClosed }: BlockPopoverProps) {
               <span className="so-label" aria-hidden="true">
                 {__('For how long', 'security-optimizer')}
               </span>
-              <Segmented
+              <SegmentedControl
                 label={__('For how long', 'security-optimizer')}
                 options={durations}
                 value={String(duration)}
@@ -192,7 +191,6 @@ function BlockTitle({ target }: { readonly target: BlockTarget }) {
 
 /** Describes the content of a network that is blocked as such. */
 function WholeRange({ target }: { readonly target: BlockTarget }) {
-  const { config } = useServices();
   if (target.attacking === undefined) return null;
   return (
     <p className="so-help so-num">
@@ -204,7 +202,7 @@ function WholeRange({ target }: { readonly target: BlockTarget }) {
           target.attacking,
           'security-optimizer',
         ),
-        formatNumber(target.attacking, config.localeSlug),
+        formatNumber(target.attacking),
       )}
     </p>
   );
@@ -286,7 +284,6 @@ function NetworkName({ range }: { readonly range: string }) {
 const MAX_COUNTED_VISITORS = 1000;
 
 function NetworkCost({ status, network }: { readonly status: VisitorStatus | null; readonly network: string }) {
-  const { config } = useServices();
   const cost = status?.network_cost ?? null;
   // Keeps the line's height while the number loads.
   if (status === null) return <>{'\u00a0'}</>;
@@ -294,8 +291,7 @@ function NetworkCost({ status, network }: { readonly status: VisitorStatus | nul
   const size = network.includes(':') ? '' : `${__('256 addresses.', 'security-optimizer')} `;
   if (cost === null) return <>{size}</>;
   const visitors =
-    formatNumber(Math.min(cost.visitors, MAX_COUNTED_VISITORS), config.localeSlug) +
-    (cost.visitors >= MAX_COUNTED_VISITORS ? '+' : '');
+    formatNumber(Math.min(cost.visitors, MAX_COUNTED_VISITORS)) + (cost.visitors >= MAX_COUNTED_VISITORS ? '+' : '');
   return (
     <>
       {size}

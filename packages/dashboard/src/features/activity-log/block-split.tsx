@@ -1,15 +1,15 @@
 import { type BlockDuration, blockDurations } from '@security-optimizer/contract/activity/blocks';
 import { useRef, useState } from 'react';
-import type { ApiFailure } from '../../api/client.js';
-import { useSiteZone } from '../../api/options.js';
-import { failureReason } from '../../api/run-request.js';
-import { useDateTexts } from '../../api/services.js';
+import type { ApiError } from '../../api/envelope.js';
+import { failureReason } from '../../api/outcome-messages.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
-import { useMenu } from '../../ui/menu-button.js';
-import { ErrorText } from '../../ui/note.js';
+import { ErrorText } from '../../ui/inline-messages.js';
+import { useMenu } from '../../ui/menu.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import { type BlockTarget, blockForText, DEFAULT_DURATION, endText } from './blocks.js';
 import type { Blocking } from './use-blocking.js';
 
@@ -22,10 +22,10 @@ export interface BlockSplitProps {
 /** Block for 24 hours with one click, other durations and the popover in a menu; Unblock for a blocked visitor. */
 export function BlockSplit({ target, blocking }: BlockSplitProps) {
   const [pending, setPending] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure | null>(null);
+  const [failure, setFailure] = useState<ApiError | null>(null);
   const isBlocked = target !== null && target.block !== null && target.block.by !== 'lock';
 
-  async function change(run: (() => Promise<ApiFailure | null>) | null): Promise<void> {
+  async function change(run: (() => Promise<ApiError | null>) | null): Promise<void> {
     if (pending || run === null) return;
     setPending(true);
     setFailure(await run());
@@ -83,7 +83,7 @@ function DurationMenu({ disabled, onChoose, onMore }: DurationMenuProps) {
   const frame = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const { open, drawn, leaving, toggle, choose, onKeyDown } = useMenu(frame, USUAL);
-  const clock = { texts: useDateTexts(), zone: useSiteZone() };
+  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
 
   function untilText(duration: BlockDuration): string {
     if (duration === 0) return __('until you unblock', 'security-optimizer');

@@ -1,10 +1,10 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { refused } from '../../../test/api-server.js';
-import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { openLog, tableTexts } from '../../../test/log-page.js';
-import { toastTexts } from '../../../test/open-page.js';
+import { refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site/site.js';
+import { openLog, tableTexts } from '../../../test/pages/activity-log.js';
+import { toastTexts } from '../../../test/pages/open-page.js';
 
 let site: FakeSite;
 beforeEach(async () => {

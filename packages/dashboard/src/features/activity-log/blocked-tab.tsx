@@ -1,25 +1,22 @@
+import { blockedUsers, blockIp, blockUser, loginUnblock } from '@security-optimizer/contract/activity/endpoints';
 import type { BlockedRow } from '@security-optimizer/contract/activity/schemas';
-import { messages } from '@security-optimizer/contract/messages';
-import { toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import type { ApiCall, ApiFailure } from '../../api/client.js';
-import { undoNotice } from '../../api/notices.js';
-import { ignoreFailure, useSiteZone } from '../../api/options.js';
-import { useDateTexts, useServices } from '../../api/services.js';
-import { addressFault } from '../../forms/address-fault.js';
-import { SaveFailed, useSave } from '../../forms/form-dialog.js';
-import { __, sprintf, translate } from '../../i18n/translate.js';
+import { useEffect, useId, useRef, useState } from 'react';
+import { type ApiCall, toCall } from '../../api/client.js';
+import { type ApiError, ignoreApiError } from '../../api/envelope.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
+import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import { ConfirmDialog } from '../../ui/dialog.js';
-import { Field, TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
-import { EmptyState, ErrorText } from '../../ui/note.js';
+import { EmptyState, ErrorText } from '../../ui/inline-messages.js';
 import { Table, TableCell, TableRow } from '../../ui/table.js';
-import { ROW_ANIMATION_MS } from '../../ui/times.js';
-import { Tip } from '../../ui/tip.js';
-import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
+import { ROW_ANIMATION_MS } from '../../ui/timing.js';
+import { undoToast } from '../../ui/toast-store.js';
+import { Tooltip } from '../../ui/tooltip.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import { NO_FILTERS } from './applied-filters.js';
+import { BlockForm } from './block-form.js';
 import { type BlockTarget, blockedByText, type Clock, endText, noteBlockChange } from './blocks.js';
 import { LoadMore, RefreshButton, RowsPlaceholder } from './log-card.js';
 import { BLOCKED_COUNT_KEY, type ListSource, readBlockedList, useLogList } from './log-lists.js';
@@ -27,8 +24,7 @@ import { momentText } from './log-tables.js';
 import { toSameTerms, useBlocking } from './use-blocking.js';
 
 const source: ListSource<BlockedRow> = {
-  name: 'blockedUsers',
-  suffix: '/blocked-users',
+  endpoint: blockedUsers,
   read: readBlockedList,
 };
 
@@ -36,7 +32,7 @@ const source: ListSource<BlockedRow> = {
 export default function BlockedTab() {
   const queries = useQueryClient();
   const list = useLogList(source, NO_FILTERS);
-  const { run } = useServices();
+  const { run } = useRequestRunners();
   const blocking = useBlocking(list.reload);
   const unblock = useUnblock(list.reload, (row) => {
     const { duration, note } = toSameTerms(toTarget(row).block, toTarget(row));
@@ -45,11 +41,8 @@ export default function BlockedTab() {
       void blocking.showFailure(again);
       return;
     }
-    const call = {
-      suffix: `/block-user/${row.visitor_id}`,
-      body: { block: 1, duration, ...(note !== '' && { note }) },
-    };
-    run<unknown>({ name: 'blockUser', call, onSuccess: list.reload }).catch(ignoreFailure);
+    const call = toCall(blockUser, { id: row.visitor_id, block: 1, duration, ...(note !== '' && { note }) });
+    run<unknown>({ call, onSuccess: list.reload }).catch(ignoreApiError);
   });
   const id = useId();
   const { rows } = list;
@@ -133,87 +126,6 @@ function toTarget(row: BlockedRow): BlockTarget {
   return { name: user, visitorId: row.visitor_id, block: { by, by_login, note, until, range: user } };
 }
 
-/** Blocks an address or range, also one without visits. */
-export function BlockForm({ onBlocked }: { readonly onBlocked: () => void }) {
-  const [address, setAddress] = useState('');
-  const [isConfirming, setIsConfirming] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
-  const wrong = addressError(address);
-  const errors = useFormErrors(wrong === null ? {} : { address: wrong }, () => focusFirstError(form.current));
-  const { pending, failure, save } = useSave();
-
-  function submit(event: FormEvent): void {
-    event.preventDefault();
-    if (errors.check()) block({ address: toPlainAddress(address) });
-  }
-
-  function block(body: { readonly address: string; readonly confirm?: boolean }): void {
-    save<unknown>({
-      name: 'blockAddresses',
-      call: { suffix: '/block-addresses', body },
-      onSuccess: () => {
-        setAddress('');
-        errors.reset();
-        onBlocked();
-      },
-      onFailure: ({ code, fields }) => {
-        if (code === 'means_everybody') setIsConfirming(true);
-        errors.showServerErrors(fields);
-      },
-    });
-  }
-
-  return (
-    <>
-      <form className="so-card__body so-card__sep" noValidate ref={form} onSubmit={submit}>
-        <Field
-          label={__('Block an IP address or range', 'security-optimizer')}
-          help={__(
-            'One address, a range such as 198.51.100.* or a block such as 198.51.100.0/24.',
-            'security-optimizer',
-          )}
-          error={errors.shown.address}
-        >
-          {(control) => (
-            <div className="so-addmail">
-              <TextInput
-                {...control}
-                mono
-                value={address}
-                onText={(text) => {
-                  setAddress(text);
-                  errors.touch('address');
-                }}
-              />
-              <Button kind="danger" submit pendingText={pending ? __('Blocking…', 'security-optimizer') : undefined}>
-                {__('Block', 'security-optimizer')}
-              </Button>
-            </div>
-          )}
-        </Field>
-        <div className="so-formfail">
-          <SaveFailed failure={isConfirming ? null : failure} />
-        </div>
-      </form>
-      {isConfirming ? (
-        <ConfirmDialog
-          title={__('Block everybody?', 'security-optimizer')}
-          confirmText={__('Block everybody', 'security-optimizer')}
-          cancelText={__('Go back', 'security-optimizer')}
-          onClosed={() => setIsConfirming(false)}
-          onConfirm={() => block({ address: toPlainAddress(address), confirm: true })}
-        >
-          <p>{__('This range means everybody: hardly anyone could visit your site.', 'security-optimizer')}</p>
-        </ConfirmDialog>
-      ) : null}
-    </>
-  );
-}
-
-function addressError(text: string): string | null {
-  return toPlainAddress(text) === '' ? translate(messages.required) : addressFault(text);
-}
-
 export interface BlockedRowViewProps {
   readonly row: BlockedRow;
   readonly state: UnblockState | undefined;
@@ -223,20 +135,20 @@ export interface BlockedRowViewProps {
    *
    * @returns the reason of a failure; null on success
    */
-  readonly onKeep?: (() => Promise<ApiFailure | null>) | undefined;
+  readonly onKeep?: (() => Promise<ApiError | null>) | undefined;
 }
 
 /** A blocked visitor: start, origin, end and note of the block, and its unblock button. */
 export function BlockedRowView({ row, state, onUnblock, onKeep }: BlockedRowViewProps) {
-  const clock = { texts: useDateTexts(), zone: useSiteZone() };
-  const { texts } = clock;
+  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
+  const { formats } = clock;
   const isUser = row.type === 'user';
   const by = blockedByText(row);
   const until = row.until === null ? '' : untilText(row, clock);
   return (
     <TableRow id={row.id} className={state === 'leaving' ? 'is-leaving' : ''}>
       <TableCell className="so-td-who">
-        <Tip text={row.hostname}>
+        <Tooltip text={row.hostname}>
           <span className={isUser ? 'so-who so-who--user' : 'so-who'}>
             <Icon name={isUser ? 'user' : 'globe'} />
             {isUser ? (
@@ -247,13 +159,13 @@ export function BlockedRowView({ row, state, onUnblock, onKeep }: BlockedRowView
               </span>
             )}
           </span>
-        </Tip>
+        </Tooltip>
       </TableCell>
       <TableCell className="so-td-hide">
         {isUser ? __('User', 'security-optimizer') : __('IP address', 'security-optimizer')}
       </TableCell>
       <TableCell className="so-td-grow so-num">
-        {momentText(row.ts, texts)}
+        {momentText(row.ts, formats)}
         {by === '' && until === '' ? null : (
           <small className="so-until">
             {by}
@@ -284,14 +196,14 @@ export function BlockedRowView({ row, state, onUnblock, onKeep }: BlockedRowView
 
 /** "until tomorrow, 14:35" */
 function untilText({ until, until_unix: seconds }: BlockedRow, clock: Clock): string {
-  const end = seconds === null ? momentText(until ?? '', clock.texts) : endText(seconds, clock);
+  const end = seconds === null ? momentText(until ?? '', clock.formats) : endText(seconds, clock);
   /* translators: %s: day and time, for example "tomorrow, 14:35" */
   return sprintf(__('until %s', 'security-optimizer'), end);
 }
 
 interface KeepButtonProps {
   readonly name: string;
-  readonly onKeep: () => Promise<ApiFailure | null>;
+  readonly onKeep: () => Promise<ApiError | null>;
 }
 
 /** Makes a block with an end permanent. */
@@ -339,7 +251,7 @@ export interface Unblock {
  * @param undo blocks the visitor of a row again
  */
 export function useUnblock(onDone: () => void, undo: (row: BlockedRow) => void): Unblock {
-  const { run } = useServices();
+  const { run } = useRequestRunners();
   const queries = useQueryClient();
   const [states, setStates] = useState<Readonly<Record<string, UnblockState>>>({});
   const latest = useRef({ onDone, undo, mounted: true });
@@ -362,9 +274,9 @@ export function useUnblock(onDone: () => void, undo: (row: BlockedRow) => void):
     if (state === 'pending' || state === 'leaving') return;
     mark(row.id, 'pending');
     run<unknown>({
-      ...toUnblockRequest(row),
-      successNotice: () =>
-        undoNotice({
+      call: toUnblockCall(row),
+      successToast: () =>
+        undoToast({
           title: __('Unblocked', 'security-optimizer'),
           text: `\u2066${row.user}\u2069`,
           undo: () => latest.current.undo(row),
@@ -384,18 +296,15 @@ export function useUnblock(onDone: () => void, undo: (row: BlockedRow) => void):
         }, ROW_ANIMATION_MS);
       },
       onFailure: () => mark(row.id, 'failed'),
-    }).catch(ignoreFailure);
+    }).catch(ignoreApiError);
   }
 
   return { states, start };
 }
 
 /** A lockout has no visitor id; it is ended by address. */
-function toUnblockRequest({ type, user, visitor_id: id }: BlockedRow): {
-  readonly name: string;
-  readonly call: ApiCall;
-} {
-  if (type === 'user') return { name: 'blockUser', call: { suffix: `/block-user/${id}`, body: { block: 0 } } };
-  if (id > 0) return { name: 'blockIp', call: { suffix: `/block-ip/${id}`, body: { block: 0 } } };
-  return { name: 'loginUnblock', call: { suffix: '/login-unblock', body: { ip: user, block: 0 } } };
+function toUnblockCall({ type, user, visitor_id: id }: BlockedRow): ApiCall {
+  if (type === 'user') return toCall(blockUser, { id, block: 0 });
+  if (id > 0) return toCall(blockIp, { id, block: 0 });
+  return toCall(loginUnblock, { ip: user, block: 0 });
 }

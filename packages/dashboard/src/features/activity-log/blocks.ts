@@ -2,9 +2,8 @@ import type { BlockDuration, CurrentBlock } from '@security-optimizer/contract/a
 import { isInRange, parseAddress, readAddressRange } from '@security-optimizer/contract/typed-addresses';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { addDays } from '../../i18n/calendar.js';
-import type { DateTexts } from '../../i18n/date-texts.js';
-import { siteNow, timeOfDay } from '../../i18n/site-time.js';
+import type { DateFormats } from '../../i18n/date-formats.js';
+import { addDays, siteNow, timeOfDay } from '../../i18n/days.js';
 import { __, sprintf } from '../../i18n/translate.js';
 
 /** A block that was set or removed on this page. Lists that were loaded before show it at once. */
@@ -62,19 +61,19 @@ export function toBlock(isBlocked: 0 | 1, range: string): CurrentBlock | null {
 
 /** The parameters of texts about times. */
 export interface Clock {
-  readonly texts: DateTexts;
+  readonly formats: DateFormats;
   readonly zone: string;
 }
 
 /** Formats the end of a block: "15:31", "tomorrow, 14:35" or "28 Nov, 14:35". @param seconds Unix seconds */
-export function endText(seconds: number, { texts, zone }: Clock): string {
+export function endText(seconds: number, { formats, zone }: Clock): string {
   const today = siteNow(zone, Date.now()).day;
   const { day, minutes } = siteNow(zone, seconds * 1000);
-  const time = texts.time(timeOfDay(minutes));
+  const time = formats.time(timeOfDay(minutes));
   if (day === today) return time;
   /* translators: %s: time of the day */
   if (day === addDays(today, 1)) return sprintf(__('tomorrow, %s', 'security-optimizer'), time);
-  return `${texts.shortDay(day)}, ${time}`;
+  return `${formats.shortDay(day)}, ${time}`;
 }
 
 /** Formats the state of a visitor: "Blocked until tomorrow, 14:35", "Locked until 15:31" or "Blocked". */

@@ -1,17 +1,17 @@
 import type { RegisteredRow } from '@security-optimizer/contract/activity/schemas';
 import { type ReactNode, useEffect } from 'react';
-import { useSiteZone } from '../../api/options.js';
-import { useDateTexts, useServices } from '../../api/services.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { CopyTextButton } from '../../ui/copy.js';
-import { useClosing } from '../../ui/dialog.js';
+import { useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { Drawer } from '../../ui/drawer.js';
 import { Icon } from '../../ui/icon.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import { BlockSplit } from './block-split.js';
 import type { FindBlock } from './blocks.js';
-import { eventText, isAttempt, momentTexts, originText } from './log-tables.js';
+import { eventText, formatRowTime, isAttempt, originText } from './log-tables.js';
 import type { Blocking } from './use-blocking.js';
 import { VisitorSubject } from './visitor-subject.js';
 
@@ -31,9 +31,8 @@ export interface EventDrawerProps {
 /** The details of an event of a registered user, with Block for its address. */
 export default function EventDrawer(props: EventDrawerProps) {
   const { rows, id, total, loadedAt, findBlock, blocking, onMove, onLast, onClosed } = props;
-  const { config } = useServices();
-  const clock = { texts: useDateTexts(), zone: useSiteZone() };
-  const closing = useClosing(onClosed);
+  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
+  const closing = useDialogClose(onClosed);
   const index = rows.findIndex((row) => row.id === id);
   const row = rows[index];
   const isLast = index === rows.length - 1;
@@ -43,14 +42,13 @@ export default function EventDrawer(props: EventDrawerProps) {
   }, [isLast, rows.length]);
   if (row === undefined) return null;
 
-  const number = (value: number): string => formatNumber(value, config.localeSlug);
   const step = (by: 1 | -1): (() => void) | null => {
     const next = rows[index + by];
     return next === undefined ? null : () => onMove(next.id);
   };
   const block = findBlock(row.ip, row.ip_block, loadedAt);
-  const sentence = eventText(row, clock.texts);
-  const moment = momentTexts(row.ts, row.ts_unix, clock.texts);
+  const sentence = eventText(row, clock.formats);
+  const moment = formatRowTime(row.ts, row.ts_unix, clock.formats);
   const time = moment === null ? row.ts : `${moment.day}, ${moment.time}`;
   const isFailure = isAttempt(row) || row.words.kind === 'login.locked';
   const canBlock = row.ip_visitor_id > 0 && (row.ip_do_not_block === 0 || block !== null);
@@ -71,7 +69,7 @@ export default function EventDrawer(props: EventDrawerProps) {
         total === null || total < rows.length
           ? ''
           : /* translators: 1: place in a list, 2: number of entries */
-            sprintf(__('%1$s of %2$s', 'security-optimizer'), number(index + 1), number(total))
+            sprintf(__('%1$s of %2$s', 'security-optimizer'), formatNumber(index + 1), formatNumber(total))
       }
       closing={closing}
       newerText={__('Newer entry', 'security-optimizer')}

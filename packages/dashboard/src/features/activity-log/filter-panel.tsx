@@ -1,22 +1,25 @@
+import { searchActivityFilter } from '@security-optimizer/contract/activity/endpoints';
 import { LOG_LIFETIMES } from '@security-optimizer/contract/activity/limits';
-import { type ActivityFilter, filterOption } from '@security-optimizer/contract/activity/schemas';
+import type { ActivityFilter } from '@security-optimizer/contract/activity/schemas';
 import { readAddresses } from '@security-optimizer/contract/typed-addresses';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { type FormEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import * as z from 'zod/mini';
-import { ignoreFailure, useSiteZone } from '../../api/options.js';
-import { useDateTexts, useServices } from '../../api/services.js';
-import { addressFault } from '../../forms/address-fault.js';
-import { addDays } from '../../i18n/calendar.js';
-import { siteDay, siteNow } from '../../i18n/site-time.js';
+import { toCall } from '../../api/client.js';
+import { ignoreApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
+import { addressFault } from '../../forms/ip-address.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
+import { addDays, siteDay, siteNow } from '../../i18n/days.js';
 import { __, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { ComboBox, type ComboOption } from '../../ui/combo-box.js';
 import { DateField, getWeekStart } from '../../ui/date-field.js';
 import { classes } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
+import { PHONE_MAX_WIDTH } from '../../ui/timing.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
-import { PHONE_MAX_WIDTH } from '../../ui/widths.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import { type AppliedFilters, type FilterChoice, findChoice, toDayChoice, withChoice } from './applied-filters.js';
 
 export interface FilterPanelProps {
@@ -222,9 +225,8 @@ export interface FilterPeriodProps {
 
 /** From and To as days of the site. A From after To clears To. */
 export function FilterPeriod({ choices, onChange }: FilterPeriodProps) {
-  const { config } = useServices();
-  const texts = useDateTexts();
-  const zone = useSiteZone();
+  const formats = getDateFormats();
+  const zone = useSiteTimeZone();
   const [today] = useState(() => siteNow(zone, Date.now()).day);
   const toDay = (child: 'from' | 'to'): string => {
     const value = findChoice(choices, 'date', child)?.value;
@@ -236,8 +238,8 @@ export function FilterPeriod({ choices, onChange }: FilterPeriodProps) {
     max: today,
     today,
     range: { from, to },
-    texts,
-    weekStart: getWeekStart(config.localeSlug),
+    formats,
+    weekStart: getWeekStart(),
     summary: '',
     error: undefined,
   };
@@ -250,7 +252,7 @@ export function FilterPeriod({ choices, onChange }: FilterPeriodProps) {
         value={from}
         min={first}
         onChange={(day) => {
-          onChange('from', toDayChoice('from', day, zone, texts));
+          onChange('from', toDayChoice('from', day, zone, formats));
           if (to !== '' && day > to) onChange('to', null);
         }}
       />
@@ -260,7 +262,7 @@ export function FilterPeriod({ choices, onChange }: FilterPeriodProps) {
         value={to}
         min={from === '' ? first : from}
         atEnd
-        onChange={(day) => onChange('to', toDayChoice('to', day, zone, texts))}
+        onChange={(day) => onChange('to', toDayChoice('to', day, zone, formats))}
       />
     </div>
   );
@@ -268,8 +270,6 @@ export function FilterPeriod({ choices, onChange }: FilterPeriodProps) {
 
 /** Debounce of a search, milliseconds. */
 const SEARCH_PAUSE_MS = 250;
-
-const schema = z.object({ options: z.array(filterOption) });
 
 /**
  * Options of a filter that match a text. It searches on the server, which knows more options than the list. Until it
@@ -281,18 +281,16 @@ export function useFilterOptions(
   known: readonly ComboOption[],
   text: string,
 ): readonly ComboOption[] {
-  const { api } = useServices();
+  const { api } = useSite();
   const [found, setFound] = useState<{ readonly text: string; readonly options: readonly ComboOption[] } | null>(null);
 
   useEffect(() => {
     if (text === '') return;
     const abort = new AbortController();
     const timer = setTimeout(async () => {
-      const body = { list, filter, search: text };
-      const response = await api
-        .call<unknown>({ suffix: '/activity-options', body, signal: abort.signal })
-        .catch(ignoreFailure);
-      const { data: found } = z.safeParse(schema, response?.data);
+      const call = toCall(searchActivityFilter, { list, filter, search: text }, { signal: abort.signal });
+      const response = await api.call<unknown>(call).catch(ignoreApiError);
+      const { data: found } = z.safeParse(searchActivityFilter.response, response?.data);
       if (found !== undefined && !abort.signal.aborted) setFound({ text, ...found });
     }, SEARCH_PAUSE_MS);
     return () => {

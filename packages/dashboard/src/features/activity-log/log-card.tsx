@@ -1,21 +1,23 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { ignoreFailure, useSiteZone } from '../../api/options.js';
-import { invalidate } from '../../api/query-client.js';
-import { useDateTexts, useServices } from '../../api/services.js';
-import { LoadFailed } from '../../forms/load-states.js';
-import { useDialogs } from '../../forms/use-dialogs.js';
+import { activityExport, activityNews } from '@security-optimizer/contract/activity/endpoints';
+import { type ReactNode, useId, useRef, useState } from 'react';
+import { toCall } from '../../api/client.js';
+import { ignoreApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
+import { LoadFailed } from '../../forms/request-failed.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
+import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
-import { siteNow, timeOfDay } from '../../i18n/site-time.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import { classes, restoreFocus } from '../../ui/dom.js';
+import { classes } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
+import { EmptyState, ErrorText } from '../../ui/inline-messages.js';
 import { Lazy } from '../../ui/lazy.js';
-import { MenuButton, type MenuItem, useExitAnimation } from '../../ui/menu-button.js';
-import { EmptyState, ErrorText } from '../../ui/note.js';
+import { MenuButton, useExitAnimation } from '../../ui/menu.js';
 import { TableSkeleton } from '../../ui/table.js';
-import { FILTER_CLOSE_MS } from '../../ui/times.js';
+import { FILTER_CLOSE_MS } from '../../ui/timing.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import {
   type AppliedFilters,
   type FilterChoice,
@@ -26,8 +28,7 @@ import {
   withChoice,
   withLabels,
 } from './applied-filters.js';
-import { BLOCKED_COUNT_KEY, type LogList, useNewRowCount } from './log-lists.js';
-import type { ManageDialogProps, Subject } from './manage-dialog.js';
+import { type LogList, useNewRowCount } from './log-lists.js';
 import { SeekBar } from './seek-bar.js';
 
 export interface LogCardProps<Row> {
@@ -48,53 +49,6 @@ export interface LogCardProps<Row> {
 }
 
 const loadFilterPanel = () => import('./filter-panel.js');
-
-/** The row with open details. */
-export interface OpenRow {
-  /** Null while none are open. */
-  readonly id: number | null;
-  readonly open: (id: number) => void;
-  /** The content of the drawer. */
-  readonly on: {
-    readonly onMove: (id: number) => void;
-    readonly onLast: () => void;
-    readonly onClosed: () => void;
-  };
-}
-
-/**
- * Opens the details of rows. The row in the list follows, more rows are loaded at the end, and the focus returns to it.
- */
-export function useOpenRow<Row>({ rows, fetching, loadMoreQuietly }: LogList<Row>): OpenRow {
-  const [id, setId] = useState<number | null>(null);
-  const last = useRef<number | null>(null);
-
-  // After the drawer is removed, because it keeps the focus until then.
-  useEffect(() => {
-    const { current } = last;
-    last.current = id;
-    if (id === null && current !== null) restoreFocus(() => findRow(current));
-  }, [id]);
-
-  return {
-    id,
-    open: setId,
-    on: {
-      onMove(next) {
-        setId(next);
-        findRow(next)?.scrollIntoView?.({ block: 'nearest' });
-      },
-      onLast() {
-        if (rows !== null && rows.page < rows.pages && fetching === null) loadMoreQuietly();
-      },
-      onClosed: () => setId(null),
-    },
-  };
-}
-
-function findRow(id: number): Element | null {
-  return document.querySelector(`.so-table--open [data-row="${id}"]`);
-}
 
 /** A list of the log: toolbar, filters, rows and paging. */
 export function LogCard<Row extends { readonly id: number }>(props: LogCardProps<Row>) {
@@ -191,92 +145,6 @@ function Rows<Row>({ rows, applied, emptyText, children, onClear }: RowsProps<Ro
   );
 }
 
-export interface RefreshButtonProps {
-  /** New rows since the list was loaded; the server counts up to 1,000. */
-  readonly newRows: number;
-  readonly busy: boolean;
-  readonly onRefresh: () => void;
-}
-
-/** Larger numbers are shown as "1,000+". */
-const MAX_COUNTED_ROWS = 1000;
-
-/** Reloads the list. Shows the number of new rows. */
-export function RefreshButton({ newRows, busy, onRefresh }: RefreshButtonProps) {
-  const { config } = useServices();
-  const count =
-    formatNumber(Math.min(newRows, MAX_COUNTED_ROWS), config.localeSlug) + (newRows >= MAX_COUNTED_ROWS ? '+' : '');
-  /* translators: %s: number of entries that came since the list was read */
-  const text = sprintf(_n('%s new', '%s new', newRows, 'security-optimizer'), count);
-  return (
-    <>
-      <button
-        type="button"
-        className={classes('so-iconbtn so-iconbtn--line', newRows > 0 && 'so-iconbtn--news')}
-        aria-label={
-          newRows > 0 ? `${text}, ${__('Refresh', 'security-optimizer')}` : __('Refresh', 'security-optimizer')
-        }
-        aria-busy={busy || undefined}
-        onClick={busy ? undefined : onRefresh}
-      >
-        {busy ? <span className="so-spin" /> : <Icon name="refresh" />}
-        {newRows > 0 ? <span className="so-iconbtn__text so-num">{text}</span> : null}
-      </button>
-      <span className="so-vh" role="status">
-        {newRows > 0 ? __('There are new entries.', 'security-optimizer') : ''}
-      </span>
-    </>
-  );
-}
-
-export interface ExportMenuProps {
-  readonly name: 'unknown' | 'registered';
-  readonly applied: AppliedFilters;
-  readonly disabled: boolean;
-}
-
-/** Downloads all rows that match the filters. The server streams the file. */
-export function ExportMenu({ name, applied, disabled }: ExportMenuProps) {
-  const { run, api } = useServices();
-
-  async function download(format: 'csv' | 'json'): Promise<void> {
-    // A link can neither show an error nor renew the nonce, so request the list first.
-    const body = { list: name, since: 0, ...toFilterBody(applied) };
-    const started = await run<unknown>({ name: 'activityExport', call: { suffix: '/activity-new', body } }).catch(
-      ignoreFailure,
-    );
-    if (started === undefined) return;
-    const link = document.createElement('a');
-    link.href = api.link('/activity-export', { list: name, format, ...toFilterQuery(applied) });
-    link.download = '';
-    document.body.append(link);
-    link.click();
-    link.remove();
-  }
-
-  if (disabled) return null;
-  return (
-    <MenuButton
-      className="so-btn so-btn--tool"
-      items={[
-        {
-          icon: 'download',
-          text: __('Export as CSV', 'security-optimizer'),
-          onChoose: () => void download('csv'),
-        },
-        {
-          icon: 'download',
-          text: __('Export as JSON', 'security-optimizer'),
-          onChoose: () => void download('json'),
-        },
-      ]}
-    >
-      <Icon name="download" />
-      <span className="so-btn__label">{__('Export', 'security-optimizer')}</span>
-    </MenuButton>
-  );
-}
-
 export interface AppliedChipsProps {
   readonly applied: AppliedFilters;
   readonly onChange: (applied: AppliedFilters) => void;
@@ -349,15 +217,13 @@ export function RowsPlaceholder({ columns, list }: RowsPlaceholderProps) {
 
 /** Loads the next page, if there is one. */
 export function LoadMore<Row>({ list }: { readonly list: LogList<Row> }) {
-  const { config } = useServices();
-  const texts = useDateTexts();
-  const zone = useSiteZone();
+  const formats = getDateFormats();
+  const zone = useSiteTimeZone();
   const { rows, fetching, failure } = list;
   if (rows === null || rows.page >= rows.pages) return null;
-  const number = (value: number): string => formatNumber(value, config.localeSlug);
   const searchedText = (seconds: number): string => {
     const { day, minutes } = siteNow(zone, seconds * 1000);
-    return `${texts.shortDate(day)}, ${texts.time(timeOfDay(minutes))}`;
+    return `${formats.shortDate(day)}, ${formats.time(timeOfDay(minutes))}`;
   };
   return (
     <div className="so-card__foot">
@@ -372,8 +238,8 @@ export function LoadMore<Row>({ list }: { readonly list: LogList<Row> }) {
           ? sprintf(
               /* translators: 1: page of a list that was loaded last, 2: number of pages */
               __('Page %1$s of %2$s', 'security-optimizer'),
-              number(rows.page),
-              number(rows.pages),
+              formatNumber(rows.page),
+              formatNumber(rows.pages),
             )
           : sprintf(
               /* translators: %s: day and time; a text was looked for in the entries since then */
@@ -386,78 +252,91 @@ export function LoadMore<Row>({ list }: { readonly list: LogList<Row> }) {
   );
 }
 
-export interface RowMenuProps {
-  /** Address or user of the row. */
-  readonly subject: string;
-  readonly manageText: string;
-  /** Undefined if blocking is not allowed. */
-  readonly onManage: (() => void) | undefined;
-  /** Block or Unblock of the row's address. */
-  readonly block?: { readonly text: string; readonly run: (anchor: HTMLElement) => void } | undefined;
-  /** Undefined for events without a user. */
-  readonly onView: (() => void) | undefined;
-}
-
-/** The menu of a row. */
-export function RowMenu({ subject, manageText, onManage, block, onView }: RowMenuProps) {
-  const anchor = useRef<HTMLSpanElement>(null);
-  const items: MenuItem[] = [];
-  if (onView !== undefined) {
-    items.push({ icon: 'search', text: __('View activity', 'security-optimizer'), onChoose: onView });
-  }
-  if (onManage !== undefined) items.unshift({ icon: 'sliders', text: manageText, onChoose: onManage });
-  if (block !== undefined) {
-    const run = (): void => {
-      const button = anchor.current?.querySelector('button');
-      if (button) block.run(button);
-    };
-    items.unshift({ icon: 'ban', text: block.text, onChoose: run });
-  }
-  return (
-    <span ref={anchor}>
-      <MenuButton
-        className="so-iconbtn"
-        /* translators: %s: an IP address or a user's name */
-        label={sprintf(__('Actions for %s', 'security-optimizer'), subject)}
-        items={items}
-      >
-        <Icon name="more" />
-      </MenuButton>
-    </span>
-  );
-}
-
-export interface ManageDialogOpener {
-  readonly open: (subject: Subject) => void;
-  /** The dialog, to be rendered by the caller. */
-  readonly dialog: ReactNode;
-}
-
-const dialogs = { manage: () => import('./manage-dialog.js') };
-
-/** Opens Manage IP Traffic or Manage User Traffic. @param onChanged reloads the lists */
-export function useManageDialog(onChanged: () => void): ManageDialogOpener {
-  const queries = useQueryClient();
-  const [subject, setSubject] = useState<Subject | null>(null);
-  const { Current, open, closed } = useDialogs<'manage', ManageDialogProps>(dialogs);
-
-  function changed(): void {
-    void invalidate(queries, BLOCKED_COUNT_KEY);
-    onChanged();
-  }
-
-  return {
-    open(next) {
-      setSubject(next);
-      open('manage');
-    },
-    dialog:
-      Current === null || subject === null ? null : <Current subject={subject} onChanged={changed} onClosed={closed} />,
-  };
-}
-
 /** Props of the tabs with a list. The page keeps their filters while other tabs are open. */
 export interface ListTabProps {
   readonly applied: AppliedFilters;
   readonly onApply: (applied: AppliedFilters) => void;
+}
+
+export interface RefreshButtonProps {
+  /** New rows since the list was loaded; the server counts up to 1,000. */
+  readonly newRows: number;
+  readonly busy: boolean;
+  readonly onRefresh: () => void;
+}
+
+/** Larger numbers are shown as "1,000+". */
+const MAX_COUNTED_ROWS = 1000;
+
+/** Reloads the list. Shows the number of new rows. */
+export function RefreshButton({ newRows, busy, onRefresh }: RefreshButtonProps) {
+  const count = formatNumber(Math.min(newRows, MAX_COUNTED_ROWS)) + (newRows >= MAX_COUNTED_ROWS ? '+' : '');
+  /* translators: %s: number of entries that came since the list was read */
+  const text = sprintf(_n('%s new', '%s new', newRows, 'security-optimizer'), count);
+  return (
+    <>
+      <button
+        type="button"
+        className={classes('so-iconbtn so-iconbtn--line', newRows > 0 && 'so-iconbtn--news')}
+        aria-label={
+          newRows > 0 ? `${text}, ${__('Refresh', 'security-optimizer')}` : __('Refresh', 'security-optimizer')
+        }
+        aria-busy={busy || undefined}
+        onClick={busy ? undefined : onRefresh}
+      >
+        {busy ? <span className="so-spin" /> : <Icon name="refresh" />}
+        {newRows > 0 ? <span className="so-iconbtn__text so-num">{text}</span> : null}
+      </button>
+      <span className="so-vh" role="status">
+        {newRows > 0 ? __('There are new entries.', 'security-optimizer') : ''}
+      </span>
+    </>
+  );
+}
+
+export interface ExportMenuProps {
+  readonly name: 'unknown' | 'registered';
+  readonly applied: AppliedFilters;
+  readonly disabled: boolean;
+}
+
+/** Downloads all rows that match the filters. The server streams the file. */
+export function ExportMenu({ name, applied, disabled }: ExportMenuProps) {
+  const { api } = useSite();
+  const { run } = useRequestRunners();
+
+  async function download(format: 'csv' | 'json'): Promise<void> {
+    // A link can neither show an error nor renew the nonce, so request the list first.
+    const call = toCall(activityNews, { list: name, since: 0, ...toFilterBody(applied) });
+    const started = await run<unknown>({ name: activityExport.name, call }).catch(ignoreApiError);
+    if (started === undefined) return;
+    const link = document.createElement('a');
+    link.href = api.link(activityExport, { list: name, format, ...toFilterQuery(applied) });
+    link.download = '';
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }
+
+  if (disabled) return null;
+  return (
+    <MenuButton
+      className="so-btn so-btn--tool"
+      items={[
+        {
+          icon: 'download',
+          text: __('Export as CSV', 'security-optimizer'),
+          onChoose: () => void download('csv'),
+        },
+        {
+          icon: 'download',
+          text: __('Export as JSON', 'security-optimizer'),
+          onChoose: () => void download('json'),
+        },
+      ]}
+    >
+      <Icon name="download" />
+      <span className="so-btn__label">{__('Export', 'security-optimizer')}</span>
+    </MenuButton>
+  );
 }

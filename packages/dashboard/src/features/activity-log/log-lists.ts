@@ -1,4 +1,11 @@
 import {
+  activityNews,
+  activityTraffic,
+  activityUnknown,
+  blockedUsers,
+  registeredActivity,
+} from '@security-optimizer/contract/activity/endpoints';
+import {
   type ActivityFilter,
   type BlockedRow,
   blockedList,
@@ -6,17 +13,21 @@ import {
   type RegisteredRow,
   registeredList,
   registeredRow,
+  type Traffic,
+  trafficSchema,
   type UnknownRow,
   unknownList,
   unknownRow,
 } from '@security-optimizer/contract/activity/schemas';
-import { useQuery } from '@tanstack/react-query';
+import type { Endpoint } from '@security-optimizer/contract/endpoint';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import * as z from 'zod/mini';
-import { ApiFailure } from '../../api/client.js';
-import { ignoreFailure } from '../../api/options.js';
-import { useServices } from '../../api/services.js';
-import { tolerant } from '../../api/tolerant.js';
+import { toCall } from '../../api/client.js';
+import { ApiError, ignoreApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
+import { tolerant } from '../../api/tolerant-schemas.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { __ } from '../../i18n/translate.js';
 import { type AppliedFilters, toFilterBody } from './applied-filters.js';
 
@@ -40,8 +51,7 @@ export interface LogRows<Row> {
 
 /** A list endpoint of the contract. */
 export interface ListSource<Row> {
-  readonly name: string;
-  readonly suffix: string;
+  readonly endpoint: Endpoint;
   readonly read: (data: unknown) => LogRows<Row> | null;
 }
 
@@ -107,14 +117,12 @@ function withId<Row extends { readonly id: number }>(row: Row, index: number): R
 }
 
 export const unknownSource: ListSource<UnknownRow> = {
-  name: 'activityUnknown',
-  suffix: '/activity-unknown',
+  endpoint: activityUnknown,
   read: readUnknownList,
 };
 
 export const registeredSource: ListSource<RegisteredRow> = {
-  name: 'registeredActivity',
-  suffix: '/activity-registered',
+  endpoint: registeredActivity,
   read: readRegisteredList,
 };
 
@@ -128,7 +136,7 @@ export interface LogList<Row> {
   readonly isCurrent: boolean;
   readonly fetching: Fetching;
   /** Why the rows or the next page could not be loaded. */
-  readonly failure: ApiFailure | null;
+  readonly failure: ApiError | null;
   /** Id of the first row that the last "Load More" added; null for none. */
   readonly firstAdded: string | null;
   /** When the first page was loaded, milliseconds since 1970. */
@@ -152,7 +160,7 @@ export function useLogList<Row extends { readonly id: string | number }>(
   source: ListSource<Row>,
   applied: AppliedFilters,
 ): LogList<Row> {
-  const { run } = useServices();
+  const { run } = useRequestRunners();
   const [state, setState] = useState<State<Row>>({
     rows: null,
     of: null,
@@ -177,14 +185,11 @@ export function useLogList<Row extends { readonly id: string | number }>(
       try {
         const page = kind === 'more' && before !== null ? before.page + 1 : 1;
         const cursor = kind === 'more' ? before?.cursor : null;
-        const body = { page, ...toFilterBody(wanted), ...(cursor ? { cursor } : {}) };
-        const data = await run<unknown>({
-          name: source.name,
-          call: { suffix: source.suffix, body, signal: abort.signal },
-        });
+        const request = { page, ...toFilterBody(wanted), ...(cursor ? { cursor } : {}) };
+        const data = await run<unknown>({ call: { endpoint: source.endpoint, request, signal: abort.signal } });
         if (abort.signal.aborted) return;
         const loaded = source.read(data);
-        if (loaded === null) throw new ApiFailure('refused');
+        if (loaded === null) throw new ApiError('refused');
         const rows = kind === 'more' && before !== null ? withAdded(before, loaded) : loaded;
         const firstAdded = kind === 'more' && !quietly ? rows.entries[before?.entries.length ?? 0]?.id : undefined;
         setState({
@@ -196,10 +201,10 @@ export function useLogList<Row extends { readonly id: string | number }>(
           loadedAt: kind === 'more' ? now.loadedAt : startedAt,
         });
       } catch (error) {
-        ignoreFailure(error);
+        ignoreApiError(error);
         if (abort.signal.aborted) return;
-        // Keep the rows if a reload fails; the request's notice reports it.
-        const failure = kind === 'again' && latest.current.state.of === wanted ? null : (error as ApiFailure);
+        // Keep the rows if a reload fails; the request's toast reports it.
+        const failure = kind === 'again' && latest.current.state.of === wanted ? null : (error as ApiError);
         setState((last) => ({ ...last, fetching: null, failure }));
       }
     },
@@ -235,22 +240,20 @@ function withAdded<Row extends { readonly id: string | number }>(
 /** Polling interval, milliseconds. */
 const POLL_MS = 15_000;
 
-const newsSchema = z.object({ count: z.number() });
-
 /**
  * Number of new rows since the list was loaded. Polls while the page is visible and ignores failures.
  *
  * @param since id of the newest loaded row, 0 for an empty list, null before the list is loaded
  */
 export function useNewRowCount(list: 'unknown' | 'registered', applied: AppliedFilters, since: number | null): number {
-  const { api } = useServices();
-  const body = { list, since, ...toFilterBody(applied) };
+  const { api } = useSite();
+  const request = { list, since: since ?? 0, ...toFilterBody(applied) };
   const { data } = useQuery({
-    queryKey: ['activity-news', body],
+    queryKey: ['activity-news', request],
     queryFn: async ({ signal }) => {
-      const response = await api.call<unknown>({ suffix: '/activity-new', body, signal });
-      const news = z.safeParse(newsSchema, response.data);
-      if (!news.success) throw new ApiFailure('refused');
+      const response = await api.call<unknown>(toCall(activityNews, request, { signal }));
+      const news = z.safeParse(activityNews.response, response.data);
+      if (!news.success) throw new ApiError('refused');
       return news.data.count;
     },
     enabled: since !== null,
@@ -267,11 +270,11 @@ export const BLOCKED_COUNT_KEY = ['blocked-count'];
 
 /** Number of blocked visitors for the counter on the tab; undefined while unknown. */
 export function useBlockedCount(): number | undefined {
-  const { api } = useServices();
+  const { api } = useSite();
   const { data } = useQuery({
     queryKey: BLOCKED_COUNT_KEY,
     queryFn: async () => {
-      const response = await api.call<unknown>({ suffix: '/blocked-users', body: { limitedView: 1 } });
+      const response = await api.call<unknown>(toCall(blockedUsers, { limitedView: 1 }));
       return readBlockedList(response.data)?.total ?? null;
     },
     staleTime: Number.POSITIVE_INFINITY,
@@ -296,4 +299,44 @@ export function tabText(id: TabId): string {
     case 'log-settings':
       return __('Log Settings', 'security-optimizer');
   }
+}
+
+export interface TrafficPeriod {
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+}
+
+/** Prefix of the query keys of all periods. */
+export const TRAFFIC_KEY = 'traffic';
+
+/**
+ * Traffic of a period. Default: the whole log. Failures are not reported.
+ *
+ * @param period Unix seconds, end exclusive
+ * @returns undefined while loading, null if unknown
+ */
+export function useTraffic({ from, to }: TrafficPeriod): Traffic | null | undefined {
+  const { api } = useSite();
+  const { data, isError } = useQuery({
+    queryKey: [TRAFFIC_KEY, from ?? null, to ?? null],
+    queryFn: async ({ signal }) => {
+      const response = await api.call<unknown>(toCall(activityTraffic, { from, to }, { signal }));
+      return readTraffic(response.data);
+    },
+    staleTime: 60_000,
+    // Keep the previous chart while a new period loads.
+    placeholderData: keepPreviousData,
+  });
+  return isError ? null : data;
+}
+
+const trafficData = tolerant(trafficSchema, { step: 'day' });
+
+/** @returns null for an invalid response, or if there were no visits */
+function readTraffic(data: unknown): Traffic | null {
+  const { data: read } = z.safeParse(trafficData, data);
+  if (read === undefined) return null;
+  const sum = (name: 'humans' | 'bots' | 'blocked'): number => read.bars.reduce((all, bar) => all + bar[name], 0);
+  const totals = { humans: sum('humans'), bots: sum('bots'), blocked: sum('blocked') };
+  return totals.humans + totals.bots + totals.blocked === 0 ? null : { ...read, ...totals };
 }

@@ -1,24 +1,24 @@
 import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { describe, expect, it } from 'vitest';
-import { getDateTexts } from '../../i18n/date-texts.js';
-import { dayStart, siteDay } from '../../i18n/site-time.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
+import { dayStart, siteDay } from '../../i18n/days.js';
 import { addChips } from '../../ui/chip-input.js';
 import { getChartPeriod, NO_FILTERS, toFilterBody, toFilterQuery, withPeriod } from './applied-filters.js';
-import { momentText, momentTexts } from './log-tables.js';
+import { formatRowTime, momentText } from './log-tables.js';
 import { emailError } from './recipients.js';
 import { getScale } from './traffic-chart.js';
 
-const texts = getDateTexts('en-GB');
+const formats = getDateFormats('en-GB');
 
 describe('times of rows', () => {
   it('are local times of the site, with seconds', () => {
-    expect(momentTexts('2026-11-21 14:32', 1_795_271_528, texts)).toEqual({ day: '21 Nov', time: '14:32:08' });
-    expect(momentTexts('2026-11-21 14:32', 1_795_271_528, getDateTexts('en-US'))?.time).toMatch(/^2:32:08\sPM$/);
+    expect(formatRowTime('2026-11-21 14:32', 1_795_271_528, formats)).toEqual({ day: '21 Nov', time: '14:32:08' });
+    expect(formatRowTime('2026-11-21 14:32', 1_795_271_528, getDateFormats('en-US'))?.time).toMatch(/^2:32:08\sPM$/);
   });
 
   it('omit the seconds, and the format, if the server does not send them', () => {
-    expect(momentText('2026-11-21 14:32', texts)).toBe('21 Nov, 14:32');
-    expect(momentText('yesterday', texts)).toBe('yesterday');
+    expect(momentText('2026-11-21 14:32', formats)).toBe('21 Nov, 14:32');
+    expect(momentText('yesterday', formats)).toBe('yesterday');
   });
 });
 
@@ -46,8 +46,8 @@ describe('the period of a bar', () => {
   const bar = { from: 1_795_219_200, to: 1_795_222_800 };
 
   it('is a whole day and replaces the previous period', () => {
-    const applied = withPeriod(NO_FILTERS, bar, 'day', 'UTC', texts);
-    expect(toFilterQuery(withPeriod(applied, bar, 'day', 'UTC', texts))).toEqual({ from: bar.from, to: bar.from });
+    const applied = withPeriod(NO_FILTERS, bar, 'day', 'UTC', formats);
+    expect(toFilterQuery(withPeriod(applied, bar, 'day', 'UTC', formats))).toEqual({ from: bar.from, to: bar.from });
     expect(applied.choices.map(({ name, text }) => `${name} ${text}`)).toEqual([
       'Since 21 Nov 2026',
       'Until 21 Nov 2026',
@@ -55,7 +55,7 @@ describe('the period of a bar', () => {
   });
 
   it('is exact to the second for an hour', () => {
-    const applied = withPeriod(NO_FILTERS, bar, 'hour', 'UTC', texts);
+    const applied = withPeriod(NO_FILTERS, bar, 'hour', 'UTC', formats);
     expect(toFilterBody(applied)).toEqual({
       filters: [
         {
@@ -76,8 +76,8 @@ describe('the period of a bar', () => {
     const hour = { from: Date.UTC(2026, 9, 25, 21) / 1000, to: Date.UTC(2026, 9, 25, 23) / 1000 };
     const day = { from: Date.UTC(2026, 9, 24, 22) / 1000, to: Date.UTC(2026, 9, 25, 23) / 1000 };
     const zone = 'Europe/Berlin';
-    expect(getChartPeriod(withPeriod(NO_FILTERS, hour, 'hour', zone, texts), zone)).toEqual(day);
-    expect(getChartPeriod(withPeriod(NO_FILTERS, hour, 'day', zone, texts), zone)).toEqual(day);
+    expect(getChartPeriod(withPeriod(NO_FILTERS, hour, 'hour', zone, formats), zone)).toEqual(day);
+    expect(getChartPeriod(withPeriod(NO_FILTERS, hour, 'day', zone, formats), zone)).toEqual(day);
     expect(getChartPeriod(NO_FILTERS, zone)).toEqual({ from: undefined, to: undefined });
   });
 });

@@ -2,17 +2,16 @@ import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks'
 import { activityKind, eventSentence } from '@security-optimizer/contract/activity/event-kinds';
 import type { RegisteredRow, UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import type { ReactNode } from 'react';
-import { useSiteZone } from '../../api/options.js';
-import { useDateTexts, useServices } from '../../api/services.js';
-import { twoDigits } from '../../i18n/calendar.js';
-import type { DateTexts } from '../../i18n/date-texts.js';
+import { type DateFormats, getDateFormats } from '../../i18n/date-formats.js';
+import { twoDigits } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { ownersLanguage } from '../../i18n/server-message.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { classes } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
 import { Table, TableCell, TableRow } from '../../ui/table.js';
-import { Tip } from '../../ui/tip.js';
+import { Tooltip } from '../../ui/tooltip.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import { blockText, toBlock, useBlocks } from './blocks.js';
 import { refusalText, triedText } from './reasons.js';
 
@@ -120,7 +119,7 @@ export function RegisteredTable({
   ...table
 }: Omit<LogTableProps<RegisteredRow>, 'pick'>) {
   const columns = registeredColumns();
-  const texts = useDateTexts();
+  const formats = getDateFormats();
   const findBlock = useBlocks();
   return (
     <Table
@@ -144,9 +143,9 @@ export function RegisteredTable({
             <AddressCell ip={row.ip} hostname={row.hostname} block={block} />
             <TableCell className="so-td-page">
               {FAILED.has(row.words.kind) ? (
-                <span className="so-pill so-pill--bad so-pill--text">{eventText(row, texts)}</span>
+                <span className="so-pill so-pill--bad so-pill--text">{eventText(row, formats)}</span>
               ) : (
-                <span className="so-event">{eventText(row, texts)}</span>
+                <span className="so-event">{eventText(row, formats)}</span>
               )}
             </TableCell>
             {menu ? <TableCell className="so-c-actions">{menu(row)}</TableCell> : null}
@@ -160,13 +159,13 @@ export function RegisteredTable({
 const FAILED: ReadonlySet<string> = new Set(['login.failed', 'login.locked', 'factor.failed']);
 
 /** The event in the owner's language if its kind is known, otherwise the server's text. */
-export function eventText({ words, activity }: RegisteredRow, texts: DateTexts): string {
+export function eventText({ words, activity }: RegisteredRow, formats: DateFormats): string {
   if (activityKind(words.kind) === null) return activity;
   const { kind, object_type: objectType } = words;
   const object = isolated(words.object);
   const before = words.before === null ? null : isolated(words.before);
   // The end of a lockout is in local time of the site.
-  const ends = kind === 'login.locked' && words.after !== null ? momentText(words.after, texts) : words.after;
+  const ends = kind === 'login.locked' && words.after !== null ? momentText(words.after, formats) : words.after;
   // The result of an action is JSON, see event-kinds.ts.
   const after = ends === null || kind === 'product.action' ? ends : isolated(ends);
   return eventSentence({ kind, object, objectType, before, after }, ownersLanguage);
@@ -231,7 +230,7 @@ export function originText(origin: RegisteredRow['origin']): string {
 
 /** Local time at the site. */
 export function TimeCell({ ts, seconds, pick }: { readonly ts: string; readonly seconds: number; pick?: ReactNode }) {
-  const moment = momentTexts(ts, seconds, useDateTexts());
+  const moment = formatRowTime(ts, seconds, getDateFormats());
   return (
     <TableCell className="so-td-time">
       {pick}
@@ -258,10 +257,10 @@ export interface AddressCellProps {
 
 /** An address and its host name, or the end of its block. */
 export function AddressCell({ ip, hostname, block = null }: AddressCellProps) {
-  const clock = { texts: useDateTexts(), zone: useSiteZone() };
+  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
   return (
     <TableCell className="so-td-ip">
-      <Tip text={hostname} className="so-ip">
+      <Tooltip text={hostname} className="so-ip">
         <span className="so-mono" dir="ltr">
           {ip}
         </span>
@@ -273,7 +272,7 @@ export function AddressCell({ ip, hostname, block = null }: AddressCellProps) {
         ) : hostname === '' ? null : (
           <small dir="ltr">{hostname}</small>
         )}
-      </Tip>
+      </Tooltip>
     </TableCell>
   );
 }
@@ -284,7 +283,7 @@ export function PageCell({ row }: { readonly row: UnknownRow }) {
   const why = triedText(row) || refusalText(row);
   return (
     <TableCell className="so-td-page so-td-path">
-      <Tip text={target} className="so-pathcell">
+      <Tooltip text={target} className="so-pathcell">
         <span className="so-mono so-path" dir="ltr">
           {target}
         </span>
@@ -295,7 +294,7 @@ export function PageCell({ row }: { readonly row: UnknownRow }) {
             <span className="so-vh">{sprintf(__('%d times', 'security-optimizer'), count)}</span>
           </span>
         ) : null}
-      </Tip>
+      </Tooltip>
       {why === '' ? null : <small className="so-why">{why}</small>}
       {row.more > 0 ? <MoreLikeThis {...row} /> : null}
     </TableCell>
@@ -304,8 +303,7 @@ export function PageCell({ row }: { readonly row: UnknownRow }) {
 
 /** During a flood one row represents similar refused visits of a second. */
 function MoreLikeThis({ more, more_from: from, ip }: Pick<UnknownRow, 'more' | 'more_from' | 'ip'>) {
-  const { config } = useServices();
-  const number = formatNumber(more, config.localeSlug);
+  const number = formatNumber(more);
   return (
     <small className="so-more so-num">
       {from === ip
@@ -361,16 +359,16 @@ export function ResponsePill({ code, response, rule, failed_login: isFailedLogin
  * @param ts `YYYY-MM-DD HH:MM`, local time of the site
  * @param seconds Unix seconds, which add the seconds to `ts`; 0 when unknown
  */
-export function momentTexts(ts: string, seconds: number, texts: DateTexts): { day: string; time: string } | null {
+export function formatRowTime(ts: string, seconds: number, formats: DateFormats): { day: string; time: string } | null {
   const match = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})/.exec(ts);
   if (match === null) return null;
   const [, day = '', minute = ''] = match;
-  const time = seconds > 0 ? texts.fullTime(`${minute}:${twoDigits(seconds % 60)}`) : texts.time(minute);
-  return { day: texts.shortDay(day), time };
+  const time = seconds > 0 ? formats.fullTime(`${minute}:${twoDigits(seconds % 60)}`) : formats.time(minute);
+  return { day: formats.shortDay(day), time };
 }
 
 /** Day and time in one text, `21 Nov, 14:32`; other formats are returned unchanged. */
-export function momentText(ts: string, texts: DateTexts): string {
-  const moment = momentTexts(ts, 0, texts);
+export function momentText(ts: string, formats: DateFormats): string {
+  const moment = formatRowTime(ts, 0, formats);
   return moment === null ? ts : `${moment.day}, ${moment.time}`;
 }

@@ -1,11 +1,11 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ok, refused } from '../../../test/api-server.js';
-import { LOG_NOW } from '../../../test/fake-log.js';
-import { type FakeSite, gate, startFakeSite } from '../../../test/fake-site.js';
-import { choose, openLog } from '../../../test/log-page.js';
-import { toastTexts } from '../../../test/open-page.js';
+import { LOG_NOW } from '../../../test/fake-site/activity-log.js';
+import { ok, refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, gate, startFakeSite } from '../../../test/fake-site/site.js';
+import { choose, openLog } from '../../../test/pages/activity-log.js';
+import { toastTexts } from '../../../test/pages/open-page.js';
 
 const STATUS = '/get-visitor-status/1';
 

@@ -1,21 +1,24 @@
+import { blockIp, blockUser, visitorStatus } from '@security-optimizer/contract/activity/endpoints';
 import { formatRole } from '@security-optimizer/contract/activity/event-values';
 import { type VisitorStatus, visitorStatusSchema } from '@security-optimizer/contract/activity/schemas';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as z from 'zod/mini';
-import type { ApiFailure } from '../../api/client.js';
-import { useSiteZone } from '../../api/options.js';
-import { useDateTexts, useServices } from '../../api/services.js';
-import { tolerant } from '../../api/tolerant.js';
-import { SaveFailed, useSave } from '../../forms/form-dialog.js';
-import { LoadFailed } from '../../forms/load-states.js';
+import { toCall } from '../../api/client.js';
+import type { ApiError } from '../../api/envelope.js';
+import { tolerant } from '../../api/tolerant-schemas.js';
+import { useSubmit } from '../../forms/form-dialog.js';
+import { LoadFailed, SaveFailed } from '../../forms/request-failed.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
+import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
-import { siteNow, timeOfDay } from '../../i18n/site-time.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, useClosing } from '../../ui/dialog.js';
+import { Dialog, useDialogClose } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
-import { Note } from '../../ui/note.js';
+import { Note } from '../../ui/inline-messages.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import { toBlock } from './blocks.js';
 import { VisitorSubject } from './visitor-subject.js';
 
@@ -36,9 +39,9 @@ export interface ManageDialogProps {
 /** Manage IP Traffic and Manage User Traffic: blocks or unblocks a visitor. Fetches the status on each opening. */
 export default function ManageDialog({ subject, onChanged, onClosed }: ManageDialogProps) {
   const { status, failure: unread, retry } = useVisitorStatus(subject.id);
-  const { pending, failure, save } = useSave();
+  const { pending, failure, save } = useSubmit();
   const [single, setSingle] = useState(false);
-  const closing = useClosing(onClosed);
+  const closing = useDialogClose(onClosed);
   const name = status?.name || subject.name;
   const isUser = subject.type === 'user';
   const isBlocked = status?.block === 1;
@@ -48,10 +51,9 @@ export default function ManageDialog({ subject, onChanged, onClosed }: ManageDia
   function submit(): void {
     if (!canChange) return;
     save<unknown>({
-      name: isUser ? 'blockUser' : 'blockIp',
       call: {
-        suffix: `/block-${isUser ? 'user' : 'ip'}/${subject.id}`,
-        body: isBlocked ? { block: 0 } : { block: 1, ...(single && { single: 1 }) },
+        endpoint: isUser ? blockUser : blockIp,
+        request: { id: subject.id, ...(isBlocked ? { block: 0 } : { block: 1, ...(single && { single: 1 }) }) },
       },
       onSuccess: () => {
         closing.close();
@@ -171,17 +173,16 @@ interface SubjectProps {
 
 /** Further facts about the visitor, if any. */
 export function VisitorFacts({ status, isUser }: { readonly status: VisitorStatus; readonly isUser: boolean }) {
-  const { config } = useServices();
-  const texts = useDateTexts();
-  const zone = useSiteZone();
+  const formats = getDateFormats();
+  const zone = useSiteTimeZone();
   const today = siteNow(zone, Date.now()).day;
   const { visits_today: visits, first_seen: first, last_seen: last, roles } = status;
 
   function moment(seconds: number): string {
     const { day, minutes } = siteNow(zone, seconds * 1000);
-    const time = texts.time(timeOfDay(minutes));
+    const time = formats.time(timeOfDay(minutes));
     /* translators: %s: time of the day */
-    return day === today ? sprintf(__('Today, %s', 'security-optimizer'), time) : `${texts.shortDay(day)}, ${time}`;
+    return day === today ? sprintf(__('Today, %s', 'security-optimizer'), time) : `${formats.shortDay(day)}, ${time}`;
   }
 
   const facts = [
@@ -198,7 +199,7 @@ export function VisitorFacts({ status, isUser }: { readonly status: VisitorStatu
         visits === null ? null : (
           <span className="so-sparkcell">
             <Sparkline values={status.visits_hours ?? []} />
-            {formatNumber(visits, config.localeSlug)}
+            {formatNumber(visits)}
           </span>
         ),
     },
@@ -259,22 +260,22 @@ export function Sparkline({ values }: { readonly values: readonly number[] }) {
 /** Only `block` is required. */
 const schema = tolerant(visitorStatusSchema, { type: 'ip' });
 
-/** Status of a visitor, fetched again on each mount. @param quiet a failure shows no notice */
+/** Status of a visitor, fetched again on each mount. @param quiet a failure shows no toast */
 export function useVisitorStatus(
   id: number,
   quiet = false,
 ): {
   readonly status: VisitorStatus | null;
-  readonly failure: ApiFailure | null;
+  readonly failure: ApiError | null;
   readonly retry: () => void;
 } {
-  const { run: runLoudly, runQuietly } = useServices();
+  const { run: runLoudly, runQuietly } = useRequestRunners();
   const run = quiet ? runQuietly : runLoudly;
   const query = useQuery({
     queryKey: ['visitor-status', id],
     queryFn: async ({ signal }) => {
-      const call = { suffix: `/get-visitor-status/${id}`, method: 'GET', signal } as const;
-      return z.parse(schema, (await run<unknown>({ name: 'visitorStatus', call })) ?? {});
+      const call = toCall(visitorStatus, { id }, { signal });
+      return z.parse(schema, (await run<unknown>({ call })) ?? {});
     },
     gcTime: 0,
   });

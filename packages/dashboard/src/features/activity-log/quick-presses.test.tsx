@@ -1,8 +1,8 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { choose, openFilter, openLog } from '../../../test/log-page.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site/site.js';
+import { choose, openFilter, openLog } from '../../../test/pages/activity-log.js';
 
 /** Clicks and keys during closing animations. */
 

@@ -1,24 +1,27 @@
+import { notificationEmails, weeklyReport } from '@security-optimizer/contract/activity/endpoints';
 import { type Recipient, type Recipients, recipientsSchema } from '@security-optimizer/contract/activity/schemas';
+import { updateAlertRecipient } from '@security-optimizer/contract/alerts/endpoints';
 import type { AlertKind } from '@security-optimizer/contract/alerts/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import * as z from 'zod/mini';
-import { ApiFailure } from '../../api/client.js';
-import { undoNotice } from '../../api/notices.js';
-import { ignoreFailure } from '../../api/options.js';
-import { invalidate, usePageVisible } from '../../api/query-client.js';
-import type { TrackedRequest } from '../../api/run-request.js';
-import { useServices } from '../../api/services.js';
-import { FormDialog, SaveFailed, useSave } from '../../forms/form-dialog.js';
+import { type ApiCall, toCall } from '../../api/client.js';
+import { ApiError, ignoreApiError } from '../../api/envelope.js';
+import { invalidate, usePageVisible } from '../../api/queries.js';
+import { useSite } from '../../api/site-context.js';
+import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { SaveFailed } from '../../forms/request-failed.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { addChips, ChipInput } from '../../ui/chip-input.js';
-import { useClosing } from '../../ui/dialog.js';
+import { useDialogClose } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
-import { Note } from '../../ui/note.js';
-import { escapeText } from '../../ui/server-text.js';
+import { Note } from '../../ui/inline-messages.js';
+import { escapeText } from '../../ui/safe-html.js';
+import { undoToast } from '../../ui/toast-store.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
 import { type AlertsState, kindTexts } from './alerts.js';
 
@@ -29,7 +32,7 @@ export interface AddRecipientsProps {
 
 /** Adds addresses to the list. */
 export function AddRecipients({ recipients, onChanged }: AddRecipientsProps) {
-  const { config } = useServices();
+  const { config } = useSite();
   const [chips, setChips] = useState<readonly string[]>([]);
   const [text, setText] = useState('');
   const form = useRef<HTMLFormElement>(null);
@@ -41,7 +44,7 @@ export function AddRecipients({ recipients, onChanged }: AddRecipientsProps) {
   const wanted = addChips(chips, text, toPlainText);
   const wrong = listError(wanted, known, remaining);
   const errors = useFormErrors(wrong === null ? {} : { email: wrong }, () => focusFirstError(form.current));
-  const { pending, failure, save } = useSave();
+  const { pending, failure, save } = useSubmit();
 
   function submit(event: FormEvent): void {
     event.preventDefault();
@@ -49,7 +52,7 @@ export function AddRecipients({ recipients, onChanged }: AddRecipientsProps) {
     setText('');
     if (isFull || !errors.check()) return;
     save<unknown>({
-      ...replaceRecipients([...known, ...wanted]),
+      call: replaceRecipients([...known, ...wanted]),
       onSuccess: () => {
         setChips([]);
         errors.reset();
@@ -151,7 +154,7 @@ function listError(wanted: readonly string[], known: readonly string[], remainin
 
 /** Edit Notification Email: replaces an address, and selects what it receives. */
 export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed }: RecipientDialogProps) {
-  const { run } = useServices();
+  const { run } = useRequestRunners();
   const [text, setText] = useState(recipient.email);
   const [others] = useState(() =>
     recipients.entries.map((item) => item.email).filter((other) => other !== recipient.email),
@@ -164,16 +167,13 @@ export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed 
   const email = toPlainText(text).toLowerCase();
   const wrong = emailError(email, others);
   const errors = useFormErrors(wrong === null ? {} : { email: wrong }, () => focusFirstError(body.current));
-  const saving = useSave();
-  const closing = useClosing(onClosed);
+  const saving = useSubmit();
+  const closing = useDialogClose(onClosed);
   const isRenamed = email !== recipient.email;
   const hasOthers =
     before !== null && (report !== before.report || kinds.slice().sort().join() !== before.kinds.slice().sort().join());
 
-  const gets: Pick<TrackedRequest<unknown>, 'name' | 'call'> = {
-    name: 'update:alert_recipient',
-    call: { suffix: '/alert-recipient', body: { email, report, kinds } },
-  };
+  const call = toCall(updateAlertRecipient, { email, report, kinds: [...kinds] });
 
   function end(): void {
     closing.close();
@@ -184,15 +184,15 @@ export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed 
   function submit(): void {
     if (!errors.check()) return;
     if (!isRenamed) {
-      saving.save<unknown>({ ...gets, onSuccess: end });
+      saving.save<unknown>({ call, onSuccess: end });
       return;
     }
     saving.save<unknown>({
-      ...replaceRecipients(recipients.entries.map((item) => (item.email === recipient.email ? email : item.email))),
+      call: replaceRecipients(recipients.entries.map((item) => (item.email === recipient.email ? email : item.email))),
       onSuccess: () => {
         // A new address starts with the weekly report alone.
         if (before === null) end();
-        else run<unknown>({ ...gets, onComplete: end }).catch(ignoreFailure);
+        else run<unknown>({ call, onComplete: end }).catch(ignoreApiError);
       },
       onFailure: ({ fields }) => {
         const message = Object.values(fields)[0];
@@ -265,19 +265,19 @@ export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed 
 
 /** Delete Notification Email. */
 export function DeleteDialog({ recipient, recipients, onChanged, onClosed, onDeleted }: RecipientDialogProps) {
-  const { run } = useServices();
-  const saving = useSave();
-  const closing = useClosing(onClosed);
+  const { run } = useRequestRunners();
+  const saving = useSubmit();
+  const closing = useDialogClose(onClosed);
 
   function submit(): void {
     const before = recipients.entries.map(({ email }) => email);
     const undo = (): void => {
-      run<unknown>({ ...replaceRecipients(before), onSuccess: onChanged }).catch(ignoreFailure);
+      run<unknown>({ call: replaceRecipients(before), onSuccess: onChanged }).catch(ignoreApiError);
     };
     saving.save<unknown>({
-      ...replaceRecipients(before.filter((email) => email !== recipient.email)),
-      successNotice: () =>
-        undoNotice({ title: __('Deleted', 'security-optimizer'), text: escapeText(recipient.email), undo }),
+      call: replaceRecipients(before.filter((email) => email !== recipient.email)),
+      successToast: () =>
+        undoToast({ title: __('Deleted', 'security-optimizer'), text: escapeText(recipient.email), undo }),
       onSuccess: () => {
         onDeleted?.();
         closing.close();
@@ -337,20 +337,21 @@ const schema = z.extend(recipientsSchema, {
 
 /** Recipients of the weekly report. */
 export function useRecipients() {
-  const { run, api } = useServices();
+  const { api } = useSite();
+  const { run } = useRequestRunners();
   const client = useQueryClient();
   const query = useQuery({
     queryKey: KEY,
     queryFn: async ({ signal }): Promise<Recipients> => {
-      const data = await run<unknown>({ name: 'weeklyReport', call: { suffix: '/weekly-report', signal } });
+      const data = await run<unknown>({ call: toCall(weeklyReport, {}, { signal }) });
       const recipients = readRecipients(data);
-      if (recipients === null) throw new ApiFailure('refused');
+      if (recipients === null) throw new ApiError('refused');
       return recipients;
     },
   });
   // Each change sends the whole list, so an outdated list would undo changes of others.
   usePageVisible(async () => {
-    const response = await api.call<unknown>({ suffix: '/weekly-report' }).catch(ignoreFailure);
+    const response = await api.call<unknown>(toCall(weeklyReport, {})).catch(ignoreApiError);
     client.setQueryData<Recipients>(KEY, (before) => (before && readRecipients(response?.data)) ?? undefined);
   });
   return {
@@ -362,12 +363,9 @@ export function useRecipients() {
   };
 }
 
-/** Request that replaces the whole list. */
-export function replaceRecipients(emails: readonly string[]): Pick<TrackedRequest<unknown>, 'name' | 'call'> {
-  return {
-    name: 'update:notification_emails',
-    call: { suffix: '/notification-emails', body: { entries: emails } },
-  };
+/** The call that replaces the whole list. */
+export function replaceRecipients(emails: readonly string[]): ApiCall {
+  return toCall(notificationEmails, { entries: [...emails] });
 }
 
 /** @returns null for an invalid response */

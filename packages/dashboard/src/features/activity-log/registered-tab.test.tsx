@@ -1,9 +1,9 @@
 import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { deed, words } from '../../../test/fake-log.js';
-import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { choose, openLog, tableTexts } from '../../../test/log-page.js';
+import { deed, words } from '../../../test/fake-site/activity-log.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site/site.js';
+import { choose, openLog, tableTexts } from '../../../test/pages/activity-log.js';
 
 const TABLE = 'Registered Users Activity';
 

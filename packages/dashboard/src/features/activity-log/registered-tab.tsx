@@ -3,9 +3,10 @@ import { __, sprintf } from '../../i18n/translate.js';
 import { Lazy } from '../../ui/lazy.js';
 import { withSubject } from './applied-filters.js';
 import { useBlocks } from './blocks.js';
-import { type ListTabProps, LogCard, RowMenu, useManageDialog, useOpenRow } from './log-card.js';
+import { type ListTabProps, LogCard } from './log-card.js';
 import { registeredSource, useLogList } from './log-lists.js';
 import { RegisteredTable, registeredColumns } from './log-tables.js';
+import { RowMenu, useManageDialog, useOpenRow } from './row-actions.js';
 import { useBlocking } from './use-blocking.js';
 
 const loadDrawer = () => import('./event-drawer.js');

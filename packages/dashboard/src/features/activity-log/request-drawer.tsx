@@ -1,27 +1,28 @@
 import { type RequestDetails, requestDetailsSchema } from '@security-optimizer/contract/activity/attackers';
 import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
+import { activityRequest } from '@security-optimizer/contract/activity/endpoints';
 import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import * as z from 'zod/mini';
-import { ApiFailure } from '../../api/client.js';
-import { useSiteZone } from '../../api/options.js';
-import { useDateTexts, useServices } from '../../api/services.js';
-import { tolerant } from '../../api/tolerant.js';
-import { LoadFailed } from '../../forms/load-states.js';
-import { twoDigits } from '../../i18n/calendar.js';
+import { toCall } from '../../api/client.js';
+import { ApiError } from '../../api/envelope.js';
+import { tolerant } from '../../api/tolerant-schemas.js';
+import { LoadFailed } from '../../forms/request-failed.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
+import { siteNow, timeOfDay, twoDigits } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
-import { siteNow, timeOfDay } from '../../i18n/site-time.js';
-import { __, sprintf, translate } from '../../i18n/translate.js';
+import { __, sprintf } from '../../i18n/translate.js';
 import { CopyButton, CopyTextButton } from '../../ui/copy.js';
-import { useClosing } from '../../ui/dialog.js';
+import { useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { Drawer } from '../../ui/drawer.js';
-import { Icon } from '../../ui/icon.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import { BlockSplit } from './block-split.js';
 import type { FindBlock } from './blocks.js';
 import { ResponsePill } from './log-tables.js';
-import { goalText, triedText } from './reasons.js';
+import { ResponseSummary } from './response-summary.js';
 import type { Blocking } from './use-blocking.js';
 import { VisitorSubject } from './visitor-subject.js';
 
@@ -45,11 +46,9 @@ export interface RequestDrawerProps {
 /** The details of a request: what happened and why, the visitor, and Block. */
 export default function RequestDrawer(props: RequestDrawerProps) {
   const { rows, id, total, findBlock, blocking, onMove, onLast, onShowAll, onClosed } = props;
-  const { config } = useServices();
-  const closing = useClosing(onClosed);
+  const closing = useDialogClose(onClosed);
   const { details, loadedAt, failure, retry } = useRequestDetails(id);
   const index = rows.findIndex((row) => row.id === id);
-  const number = (value: number): string => formatNumber(value, config.localeSlug);
   const step = (by: 1 | -1): (() => void) | null => {
     const next = index < 0 ? undefined : rows[index + by];
     return next === undefined ? null : () => onMove(next.id);
@@ -69,7 +68,7 @@ export default function RequestDrawer(props: RequestDrawerProps) {
         index < 0 || total === null || total < rows.length
           ? ''
           : /* translators: 1: place in a list, 2: number of entries */
-            sprintf(__('%1$s of %2$s', 'security-optimizer'), number(index + 1), number(total))
+            sprintf(__('%1$s of %2$s', 'security-optimizer'), formatNumber(index + 1), formatNumber(total))
       }
       closing={closing}
       newerText={__('Newer request', 'security-optimizer')}
@@ -108,13 +107,13 @@ export default function RequestDrawer(props: RequestDrawerProps) {
 const schema = tolerant(requestDetailsSchema, { goal: null });
 
 function useRequestDetails(id: number) {
-  const { runQuietly } = useServices();
+  const { runQuietly } = useRequestRunners();
   const query = useQuery({
     queryKey: ['activity-request', id],
     queryFn: async ({ signal }) => {
-      const call = { suffix: `/activity-request/${id}`, method: 'GET', signal } as const;
-      const { data } = z.safeParse(schema, await runQuietly<unknown>({ name: 'activityRequest', call }));
-      if (data === undefined) throw new ApiFailure('refused');
+      const call = toCall(activityRequest, { id }, { signal });
+      const { data } = z.safeParse(schema, await runQuietly<unknown>({ call }));
+      if (data === undefined) throw new ApiError('refused');
       return data;
     },
     // The visitor may have sent further requests.
@@ -126,125 +125,6 @@ function useRequestDetails(id: number) {
     failure: query.data === undefined && !query.isFetching ? query.error : null,
     retry: () => void query.refetch(),
   };
-}
-
-interface ResponseTexts {
-  readonly state: 'bad' | 'warn' | 'plain';
-  readonly icon: string;
-  readonly title: string;
-  readonly text: string;
-}
-
-/** What happened in one sentence, and why. */
-function ResponseSummary({ details }: { readonly details: RequestDetails }) {
-  const { state, icon, title, text } = toResponseTexts(details);
-  return (
-    <div className={classes('so-answer', state !== 'bad' && `so-answer--${state}`)}>
-      <Icon name={icon} />
-      <div>
-        <b>{title}</b>
-        {text === '' ? null : <p>{text}</p>}
-      </div>
-    </div>
-  );
-}
-
-function toResponseTexts(details: RequestDetails): ResponseTexts {
-  const { rule, code, failed_login: isFailedLogin, goal, reason } = details;
-  const goalSentence = goal === null ? '' : `${goalText(goal)}.`;
-  if (rule !== null) {
-    const [title, text] = refusal(rule, details.url) ?? [
-      __('Refused.', 'security-optimizer'),
-      reason === '' ? goalSentence : translate(reason),
-    ];
-    return { state: 'bad', icon: 'ban', title, text };
-  }
-  if (isFailedLogin === 1) {
-    return {
-      state: 'warn',
-      icon: 'alert',
-      title: __('Failed login: the password was wrong.', 'security-optimizer'),
-      text: details.tried === '' ? '' : `${triedText(details)}.`,
-    };
-  }
-  if (code === 404) {
-    return {
-      state: 'warn',
-      icon: 'alert',
-      title: __('Not found: this page does not exist.', 'security-optimizer'),
-      text: goalSentence,
-    };
-  }
-  const title =
-    code >= 400
-      ? __('WordPress answered with an error.', 'security-optimizer')
-      : code >= 300
-        ? __('The visitor was sent to another address.', 'security-optimizer')
-        : __('The page was shown.', 'security-optimizer');
-  return { state: 'plain', icon: 'info', title, text: goalSentence };
-}
-
-/** Returns what a rule refused and why; null for an unknown rule. */
-function refusal(rule: string, url: string): readonly [title: string, text: string] | null {
-  switch (rule) {
-    case 'login-limit':
-      return [
-        __('Refused: too many wrong passwords.', 'security-optimizer'),
-        __('This address has to wait before it may try again.', 'security-optimizer'),
-      ];
-    case 'blocked-visitor':
-      return [
-        __('Refused: this visitor is blocked.', 'security-optimizer'),
-        __('It can’t open any page of the site.', 'security-optimizer'),
-      ];
-    case 'login-access':
-      return [
-        __('Refused: this address may not log in.', 'security-optimizer'),
-        __('It is not on the list of Login Access.', 'security-optimizer'),
-      ];
-    case 'away-mode':
-      return [
-        __('Refused: Away Mode is on.', 'security-optimizer'),
-        __('Nobody can log in until it ends.', 'security-optimizer'),
-      ];
-    case 'xml-rpc':
-      return [
-        __('Refused: XML-RPC is off.', 'security-optimizer'),
-        __('Programs guess passwords through this old interface.', 'security-optimizer'),
-      ];
-    case 'feeds':
-      return [__('Refused: RSS and ATOM feeds are off.', 'security-optimizer'), ''];
-    case 'file-editors':
-      return [
-        __('Refused: the themes and plugins editor is off.', 'security-optimizer'),
-        __('Nobody can change code from the admin area.', 'security-optimizer'),
-      ];
-    case 'readme':
-    case 'wordpress-version':
-      return [
-        __('Refused: the WordPress version is hidden.', 'security-optimizer'),
-        __('Attackers look for it to choose a known hole.', 'security-optimizer'),
-      ];
-    case 'system-folders':
-      return /\.ph[a-z0-9]*(?:[/?#]|$)/i.test(url)
-        ? [
-            __('Refused: scripts can’t run in this folder.', 'security-optimizer'),
-            __('Folders for pictures and files never need to run a script.', 'security-optimizer'),
-          ]
-        : [
-            __('Refused: this file is not for visitors.', 'security-optimizer'),
-            __('It may hold passwords, settings or a copy of the database.', 'security-optimizer'),
-          ];
-    case 'own-files':
-      return [__('Refused: files of this plugin are not for visitors.', 'security-optimizer'), ''];
-    default:
-      return rule.startsWith('ambiguous:')
-        ? [
-            __('Refused: the request could mean two things.', 'security-optimizer'),
-            __('Browsers never send such addresses. Attackers do, to get past rules.', 'security-optimizer'),
-          ]
-        : null;
-  }
 }
 
 function Facts({ details }: { readonly details: RequestDetails }) {
@@ -310,27 +190,26 @@ function Value({ text }: { readonly text: string | null }) {
 
 /** "Today, 14:12:26", local time of the site. */
 function useTimeText(): (seconds: number) => string {
-  const texts = useDateTexts();
-  const zone = useSiteZone();
+  const formats = getDateFormats();
+  const zone = useSiteTimeZone();
   return (seconds) => {
     const { day, minutes } = siteNow(zone, seconds * 1000);
-    const time = texts.fullTime(`${timeOfDay(minutes)}:${twoDigits(seconds % 60)}`);
+    const time = formats.fullTime(`${timeOfDay(minutes)}:${twoDigits(seconds % 60)}`);
     const isToday = day === siteNow(zone, Date.now()).day;
     /* translators: %s: time of the day */
-    return isToday ? sprintf(__('Today, %s', 'security-optimizer'), time) : `${texts.shortDate(day)}, ${time}`;
+    return isToday ? sprintf(__('Today, %s', 'security-optimizer'), time) : `${formats.shortDate(day)}, ${time}`;
   };
 }
 
 /** Requests of the visitor around this one, newest first. */
 function Recent({ details, onShowAll }: { readonly details: RequestDetails; readonly onShowAll: () => void }) {
-  const { config } = useServices();
-  const texts = useDateTexts();
-  const zone = useSiteZone();
+  const formats = getDateFormats();
+  const zone = useSiteTimeZone();
   const { recent, visitor } = details;
   if (recent.length === 0) return null;
   const timeText = (seconds: number): string => {
     const { minutes } = siteNow(zone, seconds * 1000);
-    return texts.fullTime(`${timeOfDay(minutes)}:${twoDigits(seconds % 60)}`);
+    return formats.fullTime(`${timeOfDay(minutes)}:${twoDigits(seconds % 60)}`);
   };
   return (
     <div>
@@ -339,7 +218,7 @@ function Recent({ details, onShowAll }: { readonly details: RequestDetails; read
         <button type="button" className="so-link" onClick={onShowAll}>
           {visitor.requests > 0
             ? /* translators: %s: number of requests */
-              sprintf(__('Show all %s', 'security-optimizer'), formatNumber(visitor.requests, config.localeSlug))
+              sprintf(__('Show all %s', 'security-optimizer'), formatNumber(visitor.requests))
             : __('Show all', 'security-optimizer')}
         </button>
       </div>

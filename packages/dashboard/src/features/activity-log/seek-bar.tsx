@@ -4,8 +4,8 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { __ } from '../../i18n/translate.js';
 import { AffixInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
-import { Segmented } from '../../ui/segmented.js';
-import { VALIDATION_DEBOUNCE_MS } from '../../ui/times.js';
+import { SegmentedControl } from '../../ui/segmented-control.js';
+import { VALIDATION_DEBOUNCE_MS } from '../../ui/timing.js';
 import type { AppliedFilters } from './applied-filters.js';
 
 export interface SeekBarProps {
@@ -19,7 +19,7 @@ export function SeekBar({ name, applied, onApply }: SeekBarProps) {
   return (
     <div className="so-seek so-seek--flip">
       {name === 'unknown' ? (
-        <Segmented<VisitPreset>
+        <SegmentedControl<VisitPreset>
           label={__('Show', 'security-optimizer')}
           auto
           options={visitPresets.map((value) => ({ value, text: presetText(value) }))}

@@ -1,11 +1,11 @@
 import { act, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { refused } from '../../../test/api-server.js';
-import { choose, listOptions } from '../../../test/choose.js';
-import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { openLog } from '../../../test/log-page.js';
-import { findSwitch, withinRow } from '../../../test/open-page.js';
+import { refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site/site.js';
+import { openLog } from '../../../test/pages/activity-log.js';
+import { findSwitch, withinRow } from '../../../test/pages/open-page.js';
+import { choose, listOptions } from '../../../test/select-option.js';
 import { UndoLine } from './settings-tab.js';
 
 let site: FakeSite;

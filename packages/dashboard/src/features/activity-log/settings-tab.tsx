@@ -1,86 +1,74 @@
+import { logLifetimePreview } from '@security-optimizer/contract/activity/endpoints';
 import { LOG_LIFETIME_UNDO_SECONDS, WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity/limits';
 import { lifetimePreviewSchema } from '@security-optimizer/contract/activity/schemas';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState } from 'react';
-import { ApiFailure } from '../../api/client.js';
-import { undoNotice, weakenedNotice } from '../../api/notices.js';
-import {
-  activityOptions,
-  type ChangeState,
-  type KnownActivityOptions,
-  keptDays,
-  type OptionsState,
-  type OptionsStore,
-  useChanges,
-  withPending,
-} from '../../api/options.js';
-import { useServices } from '../../api/services.js';
-import { readKnown } from '../../api/tolerant.js';
-import { notSavedText, OptionsFailed, OptionsSkeleton } from '../../forms/load-states.js';
+import type { ApiCall } from '../../api/client.js';
+import { ApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
+import { readKnown } from '../../api/tolerant-schemas.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { ConfirmDialog } from '../../ui/dialog.js';
-import { Note } from '../../ui/note.js';
+import { Note } from '../../ui/inline-messages.js';
 import { Section } from '../../ui/section.js';
 import { Select } from '../../ui/select.js';
 import { SettingRow, ToggleRow } from '../../ui/setting-row.js';
+import { undoToast, weakenedToast } from '../../ui/toast-store.js';
+import { type ChangeState, toSettingCall, useChanges, withPending } from '../settings/change-setting.js';
+import { type ActivitySettings, activitySettings } from '../settings/settings-query.js';
+import { notSavedText, SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
+import { getKeptDays, type SettingsState, type SettingsStore } from '../settings/use-settings.js';
 
 export interface SettingsTabProps {
-  readonly options: OptionsState<KnownActivityOptions> & OptionsStore<KnownActivityOptions>;
+  readonly settings: SettingsState<ActivitySettings> & SettingsStore<ActivitySettings>;
 }
 
 type Field = 'disable_activity_log' | 'anonymize_addresses' | 'log_own_cron';
-const SUFFIXES: Readonly<Record<Field, string>> = {
-  disable_activity_log: '/manage-activity-log',
-  anonymize_addresses: '/anonymize-addresses',
-  log_own_cron: '/log-own-cron',
-};
 const ROWS = 4;
 
 /** Log Settings: log on or off, retention, and what is recorded. */
-export default function SettingsTab({ options }: SettingsTabProps) {
+export default function SettingsTab({ settings }: SettingsTabProps) {
   const title = __('Log Settings', 'security-optimizer');
-  const { changes, change } = useChanges<KnownActivityOptions>(activityOptions, options.store);
+  const { changes, change } = useChanges<ActivitySettings>(activitySettings, settings.store);
   const [lowered, setLowered] = useState<{ readonly before: number; readonly atMs: number } | null>(null);
-  if (options.state === 'loading') {
+  if (settings.state === 'loading') {
     return (
       <Section title={title} busy>
-        <OptionsSkeleton rows={ROWS} />
+        <SettingsSkeleton rows={ROWS} />
       </Section>
     );
   }
-  if (options.state === 'failed') {
+  if (settings.state === 'failed') {
     return (
       <Section title={title}>
-        <OptionsFailed failure={options.failure} retrying={options.retrying} onRetry={options.retry} />
+        <SettingsFailed failure={settings.failure} retrying={settings.retrying} onRetry={settings.retry} />
       </Section>
     );
   }
 
-  const stored = options.options;
+  const stored = settings.values;
   const shown = withPending(stored, changes);
   const set = (field: Field, value: 0 | 1): void =>
     change({
-      name: `update:${field}`,
-      call: { suffix: SUFFIXES[field], body: { [field]: value } },
+      call: toSettingCall(field, value),
       target: { [field]: value },
       ...(field === 'disable_activity_log' &&
         value === 1 && {
-          successNotice: (_stored, message) => weakenedNotice(translate(message), () => set(field, 0)),
+          successToast: (_stored, message) => weakenedToast(translate(message), () => set(field, 0)),
         }),
     });
 
   function setDays(days: number, before: number | null): void {
     const isShorter = before !== null && days < before;
     change({
-      name: 'update:log_lifetime',
-      call: { suffix: '/activity-log-lifetime', body: { log_lifetime: days } },
+      call: toSettingCall('log_lifetime', days),
       target: {
         log_lifetime: (stored.log_lifetime ?? []).map((item) => ({ ...item, selected: item.value === days ? 1 : 0 })),
       },
       ...(isShorter && {
-        successNotice: (_stored, message) =>
-          undoNotice({
+        successToast: (_stored, message) =>
+          undoToast({
             title: __('Saved', 'security-optimizer'),
             text: translate(message),
             undo: () => setDays(before, null),
@@ -121,11 +109,11 @@ export default function SettingsTab({ options }: SettingsTabProps) {
         )}
         {stored.log_lifetime === undefined ? null : (
           <DaysRow
-            options={shown}
+            settings={shown}
             change={changes['update:log_lifetime']}
             minDays={WEEKLY_REPORT_MIN_DAYS}
             lowered={lowered}
-            onChange={(days) => setDays(days, keptDays(stored))}
+            onChange={(days) => setDays(days, getKeptDays(stored))}
             onUndo={() => lowered !== null && setDays(lowered.before, null)}
             onOver={() => setLowered(null)}
           />
@@ -158,9 +146,9 @@ export default function SettingsTab({ options }: SettingsTabProps) {
 }
 
 export interface DaysRowProps {
-  /** The options including pending changes. */
-  readonly options: KnownActivityOptions;
-  readonly change: ChangeState<KnownActivityOptions> | undefined;
+  /** The settings including pending changes. */
+  readonly settings: ActivitySettings;
+  readonly change: ChangeState<ActivitySettings> | undefined;
   /** The weekly report needs at least this many days. */
   readonly minDays: number;
   /** The days before a reduction that can still be undone. */
@@ -172,19 +160,19 @@ export interface DaysRowProps {
 }
 
 /** Retention in days; disabled while the log is off. Fewer days delete entries, so a dialog asks first. */
-export function DaysRow({ options, change, minDays, lowered, onChange, onUndo, onOver }: DaysRowProps) {
+export function DaysRow({ settings, change, minDays, lowered, onChange, onUndo, onOver }: DaysRowProps) {
   const [requestedDays, setRequestedDays] = useState<number | null>(null);
   const id = useId();
   const select = useRef<HTMLButtonElement>(null);
-  const days = keptDays(options);
-  const isOff = options.disable_activity_log === 1;
+  const days = getKeptDays(settings);
+  const isOff = settings.disable_activity_log === 1;
   const pending = change?.state === 'saving';
   const failed = change?.state === 'failed' ? change : null;
   const title = __('Days to keep', 'security-optimizer');
 
   function retry(): void {
     select.current?.focus();
-    const wanted = failed === null ? null : keptDays(failed.target);
+    const wanted = failed === null ? null : getKeptDays(failed.target);
     if (wanted !== null) onChange(wanted);
   }
 
@@ -246,7 +234,7 @@ export function DaysRow({ options, change, minDays, lowered, onChange, onUndo, o
         pending={pending}
         disabled={isOff}
         value={days}
-        options={(options.log_lifetime ?? []).map(({ value }) => ({
+        options={(settings.log_lifetime ?? []).map(({ value }) => ({
           value,
           text: sprintf(_n('%d day', '%d days', value, 'security-optimizer'), value),
         }))}
@@ -314,19 +302,18 @@ export interface FewerDaysDialogProps {
 
 /** Asks before entries are deleted, and shows their number. */
 export function FewerDaysDialog({ days, minDays, onClosed, onConfirm }: FewerDaysDialogProps) {
-  const { api, config } = useServices();
+  const { api } = useSite();
   const count = useQuery({
     queryKey: ['fewer-days', days],
     queryFn: async () => {
-      const call = { suffix: '/activity-log-lifetime-preview', body: { log_lifetime: days } };
+      const call: ApiCall = { endpoint: logLifetimePreview, request: { log_lifetime: days } };
       const { visits, events = 0, exact = 0 } = readKnown(lifetimePreviewSchema, (await api.call<unknown>(call)).data);
-      if (visits === undefined) throw new ApiFailure('refused');
+      if (visits === undefined) throw new ApiError('refused');
       return { entries: visits + events, exact };
     },
     // More entries become old while the page is open.
     gcTime: 0,
   });
-  const number = (value: number): string => formatNumber(value, config.localeSlug);
   const { data } = count;
   const entries = data?.entries ?? 0;
 
@@ -337,9 +324,9 @@ export function FewerDaysDialog({ days, minDays, onClosed, onConfirm }: FewerDay
     if (entries === 0) return __('No entry is that old, so nothing is deleted now.', 'security-optimizer');
     return data.exact === 1
       ? /* translators: %s: number of entries */
-        sprintf(_n('%s entry is older.', '%s entries are older.', entries, 'security-optimizer'), number(entries))
+        sprintf(_n('%s entry is older.', '%s entries are older.', entries, 'security-optimizer'), formatNumber(entries))
       : /* translators: %s: number of entries */
-        sprintf(__('More than %s entries are older.', 'security-optimizer'), number(entries));
+        sprintf(__('More than %s entries are older.', 'security-optimizer'), formatNumber(entries));
   }
 
   return (
@@ -352,7 +339,7 @@ export function FewerDaysDialog({ days, minDays, onClosed, onConfirm }: FewerDay
       confirmText={
         data !== undefined && entries > 0 && data.exact === 1
           ? /* translators: %s: number of entries */
-            sprintf(_n('Delete %s entry', 'Delete %s entries', entries, 'security-optimizer'), number(entries))
+            sprintf(_n('Delete %s entry', 'Delete %s entries', entries, 'security-optimizer'), formatNumber(entries))
           : __('Keep fewer days', 'security-optimizer')
       }
       cancelText={__('Cancel', 'security-optimizer')}

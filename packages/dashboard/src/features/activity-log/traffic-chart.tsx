@@ -1,13 +1,11 @@
 import type { Traffic, TrafficBar } from '@security-optimizer/contract/activity/schemas';
 import { type CSSProperties, type KeyboardEvent, type ReactNode, type RefObject, useId, useRef, useState } from 'react';
-import { useSiteZone } from '../../api/options.js';
-import { useDateTexts, useServices } from '../../api/services.js';
-import { countDays, toDayParts } from '../../i18n/calendar.js';
-import type { DateTexts } from '../../i18n/date-texts.js';
+import { type DateFormats, getDateFormats } from '../../i18n/date-formats.js';
+import { countDays, siteDay, siteNow, timeOfDay, toDayParts } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
-import { siteDay, siteNow, timeOfDay } from '../../i18n/site-time.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { classes } from '../../ui/dom.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 
 export interface TrafficCardProps {
   readonly traffic: Traffic;
@@ -33,8 +31,8 @@ export interface TrafficLink {
 
 /** Traffic of the period above the list. */
 export default function TrafficCard({ traffic, chosen, marked, onChoose, links }: TrafficCardProps) {
-  const texts = useDateTexts();
-  const zone = useSiteZone();
+  const formats = getDateFormats();
+  const zone = useSiteTimeZone();
   const id = useId();
   const first = siteDay(zone, traffic.bars[0]?.from ?? 0);
   const last = siteDay(zone, (traffic.bars[traffic.bars.length - 1]?.to ?? 1) - 1);
@@ -46,7 +44,7 @@ export default function TrafficCard({ traffic, chosen, marked, onChoose, links }
         <h2 id={id}>{__('Traffic', 'security-optimizer')}</h2>
         <span className="so-muted">
           {chosen
-            ? periodText(texts.shortDate(first), texts.shortDate(last))
+            ? periodText(formats.shortDate(first), formats.shortDate(last))
             : /* translators: %d: number of days */
               sprintf(_n('Last %d day', 'Last %d days', days, 'security-optimizer'), days)}
         </span>
@@ -78,9 +76,8 @@ export interface TrafficBodyProps {
 
 /** Totals of a period and its chart. */
 export function TrafficBody({ traffic, tall = false, marked, onChoose, links }: TrafficBodyProps) {
-  const { config } = useServices();
-  const texts = useDateTexts();
-  const zone = useSiteZone();
+  const formats = getDateFormats();
+  const zone = useSiteTimeZone();
   const totals = [
     { kind: 'blocked', text: __('Blocked', 'security-optimizer'), value: traffic.blocked, link: links?.blocked },
     { kind: 'bot', text: __('Bots', 'security-optimizer'), value: traffic.bots },
@@ -93,13 +90,13 @@ export function TrafficBody({ traffic, tall = false, marked, onChoose, links }: 
           const parts = (
             <>
               <span className={`so-key so-key--${kind}`} />
-              <span>{text}</span> <b>{formatNumber(value, config.localeSlug)}</b>
+              <span>{text}</span> <b>{formatNumber(value)}</b>
             </>
           );
           return <li key={kind}>{link === undefined ? parts : <KeyLink {...link}>{parts}</KeyLink>}</li>;
         })}
       </ul>
-      <TrafficChart traffic={traffic} zone={zone} texts={texts} marked={marked} onChoose={onChoose} />
+      <TrafficChart traffic={traffic} zone={zone} formats={formats} marked={marked} onChoose={onChoose} />
     </div>
   );
 }
@@ -123,7 +120,7 @@ function KeyLink({ href, onOpen, children }: TrafficLink & { readonly children: 
 export interface TrafficChartProps {
   readonly traffic: Traffic;
   readonly zone: string;
-  readonly texts: DateTexts;
+  readonly formats: DateFormats;
   /** Start of the bar in the filter, Unix seconds. */
   readonly marked: number | undefined;
   /** Without it the bars are not buttons. */
@@ -139,14 +136,12 @@ const WEEK = 7;
  * Stacked bars. With `onChoose` they are buttons that filter by their time; arrow keys move between them. A hidden
  * table has the same data for screen readers.
  */
-export function TrafficChart({ traffic, zone, texts, marked, onChoose }: TrafficChartProps) {
-  const { config } = useServices();
+export function TrafficChart({ traffic, zone, formats, marked, onChoose }: TrafficChartProps) {
   const { bars, step } = traffic;
   const [at, setAt] = useState(bars.length - 1);
   const [shown, setShown] = useState<number | null>(null);
   const group = useRef<HTMLDivElement>(null);
   const current = Math.min(at, bars.length - 1);
-  const number = (value: number): string => formatNumber(value, config.localeSlug);
   const scale = getScale(Math.max(...bars.map(({ humans, bots, blocked }) => humans + bots + blocked)));
   const top = scale[0] ?? 1;
   const part = (value: number): CSSProperties => ({ height: `${(value / top) * 100}%` });
@@ -154,18 +149,18 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
   const stride = Math.ceil(bars.length / MAX_LABELS);
   const isWeek = step === 'day' && bars.length <= WEEK;
 
-  const hourText = (minutes: number): string => texts.time(timeOfDay(minutes));
-  const weekday = (day: string, form: 'long' | 'short'): string => texts.weekday(toDayParts(day).weekday, form);
+  const hourText = (minutes: number): string => formats.time(timeOfDay(minutes));
+  const weekday = (day: string, form: 'long' | 'short'): string => formats.weekday(toDayParts(day).weekday, form);
   function longText(bar: TrafficBar): string {
     const { day, minutes } = siteNow(zone, bar.from * 1000);
-    const name = `${weekday(day, 'long')} ${texts.shortDay(day)}`;
+    const name = `${weekday(day, 'long')} ${formats.shortDay(day)}`;
     return step === 'day' ? name : `${name}, ${hourText(minutes)}`;
   }
   function shortText(bar: TrafficBar): ReactNode {
     const { day, minutes } = siteNow(zone, bar.from * 1000);
     if (step === 'hour') return hourText(minutes);
     if (day === now.day) return __('Today', 'security-optimizer');
-    if (!isWeek) return texts.shortDay(day);
+    if (!isWeek) return formats.shortDay(day);
     return (
       <>
         {weekday(day, 'short')} <small>{Number(day.slice(8))}</small>
@@ -198,7 +193,7 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
           return [
             <i key={`line-${value}`} style={style} />,
             <span key={value} style={style}>
-              {number(value)}
+              {formatNumber(value)}
             </span>,
           ];
         })}
@@ -227,13 +222,13 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
                 <span className={classes('so-tip so-num', getEdgeClass(index, bars.length))}>
                   <b>{longText(bar)}</b>
                   <span>
-                    {__('Humans', 'security-optimizer')} <em>{number(bar.humans)}</em>
+                    {__('Humans', 'security-optimizer')} <em>{formatNumber(bar.humans)}</em>
                   </span>
                   <span>
-                    {__('Bots', 'security-optimizer')} <em>{number(bar.bots)}</em>
+                    {__('Bots', 'security-optimizer')} <em>{formatNumber(bar.bots)}</em>
                   </span>
                   <span>
-                    {__('Blocked', 'security-optimizer')} <em>{number(bar.blocked)}</em>
+                    {__('Blocked', 'security-optimizer')} <em>{formatNumber(bar.blocked)}</em>
                   </span>
                 </span>
               ) : null}
@@ -257,9 +252,9 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
                 /* translators: 1: a day or hour, 2: visits by humans, 3: visits by bots, 4: refused visits */
                 __('%1$s: %2$s humans, %3$s bots, %4$s blocked. Show only this time.', 'security-optimizer'),
                 longText(bar),
-                number(bar.humans),
-                number(bar.bots),
-                number(bar.blocked),
+                formatNumber(bar.humans),
+                formatNumber(bar.bots),
+                formatNumber(bar.blocked),
               )}
               onClick={() => onChoose(bar)}
               onFocus={() => {
@@ -281,7 +276,7 @@ export function TrafficChart({ traffic, zone, texts, marked, onChoose }: Traffic
           </li>
         ))}
       </ol>
-      <TrafficTable traffic={traffic} timeText={longText} number={number} />
+      <TrafficTable traffic={traffic} timeText={longText} />
     </div>
   );
 }
@@ -329,10 +324,9 @@ function labelClass(fromEnd: number, stride: number): string | undefined {
 interface TrafficTableProps {
   readonly traffic: Traffic;
   readonly timeText: (bar: TrafficBar) => string;
-  readonly number: (value: number) => string;
 }
 
-function TrafficTable({ traffic, timeText, number }: TrafficTableProps) {
+function TrafficTable({ traffic, timeText }: TrafficTableProps) {
   return (
     <div className="so-vh">
       <table>
@@ -349,9 +343,9 @@ function TrafficTable({ traffic, timeText, number }: TrafficTableProps) {
           {traffic.bars.map((bar) => (
             <tr key={bar.from}>
               <th scope="row">{timeText(bar)}</th>
-              <td>{number(bar.humans)}</td>
-              <td>{number(bar.bots)}</td>
-              <td>{number(bar.blocked)}</td>
+              <td>{formatNumber(bar.humans)}</td>
+              <td>{formatNumber(bar.bots)}</td>
+              <td>{formatNumber(bar.blocked)}</td>
             </tr>
           ))}
         </tbody>

@@ -1,11 +1,11 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ok, refused } from '../../../test/api-server.js';
-import { freshLog, visit } from '../../../test/fake-log.js';
-import { type FakeSite, gate, startFakeSite, toOptions, toPage } from '../../../test/fake-site.js';
-import { choose, openLog, tableTexts } from '../../../test/log-page.js';
-import { toastTexts } from '../../../test/open-page.js';
+import { freshLog, visit } from '../../../test/fake-site/activity-log.js';
+import { ok, refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, gate, startFakeSite, toOptions, toPage } from '../../../test/fake-site/site.js';
+import { choose, openLog, tableTexts } from '../../../test/pages/activity-log.js';
+import { toastTexts } from '../../../test/pages/open-page.js';
 
 const TABLE = 'Unknown Visitors Activity';
 
@@ -159,7 +159,7 @@ describe('the list of unknown visitors', () => {
     expect(toastTexts()).toEqual([]);
   });
 
-  it('aborts its request without a notice when the page is closed', async () => {
+  it('aborts its request without a toast when the page is closed', async () => {
     const held = gate();
     site.replies.set('/activity-unknown', async () => {
       await held.opened;

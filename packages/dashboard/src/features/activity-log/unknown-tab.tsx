@@ -2,21 +2,21 @@ import { toLogHref } from '@security-optimizer/contract/activity/log-address';
 import type { Traffic, TrafficBar, UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { useSiteZone } from '../../api/options.js';
-import { invalidate } from '../../api/query-client.js';
-import { useDateTexts, useServices } from '../../api/services.js';
+import { invalidate } from '../../api/queries.js';
+import { useSite } from '../../api/site-context.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
 import { __ } from '../../i18n/translate.js';
 import { Lazy, usePlaced } from '../../ui/lazy.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import { findChoice, getChartPeriod, getPeriodEnd, toLogView, withPeriod, withSubject } from './applied-filters.js';
 import { toBlock, useBlocks } from './blocks.js';
-import { type ListTabProps, LogCard, RowMenu, useManageDialog, useOpenRow } from './log-card.js';
-import { unknownSource, useLogList } from './log-lists.js';
+import { type ListTabProps, LogCard } from './log-card.js';
+import { TRAFFIC_KEY, unknownSource, useLogList, useTraffic } from './log-lists.js';
 import { UnknownTable, unknownColumns } from './log-tables.js';
-import { useRowSelection } from './row-selection.js';
+import { RowMenu, useManageDialog, useOpenRow, useRowSelection } from './row-actions.js';
 import type { TrafficLink, TrafficLinks } from './traffic-chart.js';
 import { useAttackers } from './use-attackers.js';
 import { ATTACKERS_KEY, useBlocking } from './use-blocking.js';
-import { TRAFFIC_KEY, useTraffic } from './use-traffic.js';
 
 const loadPanel = () => import('./attackers-panel.js');
 const loadDrawer = () => import('./request-drawer.js');
@@ -24,9 +24,9 @@ const loadDrawer = () => import('./request-drawer.js');
 /** Unknown: visits of anonymous clients, below the chart of the traffic and the attackers. */
 export function UnknownTab({ applied, onApply }: ListTabProps) {
   const queries = useQueryClient();
-  const { config } = useServices();
-  const texts = useDateTexts();
-  const zone = useSiteZone();
+  const { config } = useSite();
+  const formats = getDateFormats();
+  const zone = useSiteTimeZone();
   const list = useLogList(unknownSource, applied);
   const traffic = useTraffic(getChartPeriod(applied, zone));
   const attackers = useAttackers();
@@ -91,7 +91,7 @@ export function UnknownTab({ applied, onApply }: ListTabProps) {
         traffic={traffic}
         chosen={findChoice(applied.choices, 'date') !== undefined}
         marked={applied.exact ? getPeriodEnd(applied, 'from') : undefined}
-        onChoose={(bar, step) => onApply(withPeriod(applied, bar, step, zone, texts))}
+        onChoose={(bar, step) => onApply(withPeriod(applied, bar, step, zone, formats))}
         links={links}
       />
       {attackers.missing ? null : (

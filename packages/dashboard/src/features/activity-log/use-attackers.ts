@@ -1,10 +1,11 @@
 import { type Attacker, type Attackers, attackersSchema } from '@security-optimizer/contract/activity/attackers';
+import { activityAttackers } from '@security-optimizer/contract/activity/endpoints';
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import * as z from 'zod/mini';
-import { ApiFailure } from '../../api/client.js';
-import type { RunRequest } from '../../api/run-request.js';
-import { useServices } from '../../api/services.js';
-import { tolerant } from '../../api/tolerant.js';
+import { type ApiCall, toCall } from '../../api/client.js';
+import { ApiError } from '../../api/envelope.js';
+import { tolerant } from '../../api/tolerant-schemas.js';
+import { type RunRequest, useRequestRunners } from '../../forms/tracked-requests.js';
 import type { FindBlock } from './blocks.js';
 import { ATTACKERS_KEY } from './use-blocking.js';
 
@@ -17,7 +18,7 @@ export interface AttackersPart {
   /** When they were loaded, milliseconds since 1970. */
   readonly loadedAt: number;
   /** Error of the last attempt. */
-  readonly failure: ApiFailure | null;
+  readonly failure: ApiError | null;
   /** Whether the server lacks the endpoint. */
   readonly missing: boolean;
   readonly retrying: boolean;
@@ -26,13 +27,18 @@ export interface AttackersPart {
 
 const schema = tolerant(attackersSchema);
 
+/** @param all up to 100 rows instead of 5 */
+export function toAttackersCall(all: boolean, signal?: AbortSignal): ApiCall {
+  return toCall(activityAttackers, all ? { all: 1 } : {}, signal && { signal });
+}
+
 export function attackersQuery(all: boolean, runQuietly: RunRequest) {
   return queryOptions({
     queryKey: [ATTACKERS_KEY, all],
     queryFn: async ({ signal }) => {
-      const call = { suffix: '/activity-attackers', ...(all && { body: { all: 1 } }), signal };
-      const { data } = z.safeParse(schema, await runQuietly<unknown>({ name: 'activityAttackers', call }));
-      if (data === undefined) throw new ApiFailure('refused');
+      const call = toAttackersCall(all, signal);
+      const { data } = z.safeParse(schema, await runQuietly<unknown>({ call }));
+      if (data === undefined) throw new ApiError('refused');
       return data;
     },
     staleTime: 60_000,
@@ -43,7 +49,7 @@ export function attackersQuery(all: boolean, runQuietly: RunRequest) {
 
 /** Attackers of the last seven days. The panel shows failures. @param all up to 100 rows instead of 5 */
 export function useAttackers(all = false): AttackersPart {
-  const { runQuietly } = useServices();
+  const { runQuietly } = useRequestRunners();
   const query = useQuery({ ...attackersQuery(all, runQuietly), placeholderData: keepPreviousData });
   const missing = query.data === undefined && query.error?.status === 404;
   return {

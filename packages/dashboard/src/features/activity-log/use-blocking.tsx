@@ -1,14 +1,24 @@
 import type { BlockDuration, CurrentBlock } from '@security-optimizer/contract/activity/blocks';
+import {
+  blockAddresses,
+  blockedUsers,
+  blockIp,
+  blockVisitors,
+  loginUnblock,
+} from '@security-optimizer/contract/activity/endpoints';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
-import type { ApiCall, ApiFailure } from '../../api/client.js';
-import { undoNotice } from '../../api/notices.js';
-import { ignoreFailure, useSiteZone } from '../../api/options.js';
-import { invalidate } from '../../api/query-client.js';
-import { failureNotice, sessionNotice } from '../../api/run-request.js';
-import { useDateTexts, useServices } from '../../api/services.js';
+import { type ApiCall, toCall } from '../../api/client.js';
+import { type ApiError, ignoreApiError } from '../../api/envelope.js';
+import { failureMessage, sessionMessage } from '../../api/outcome-messages.js';
+import { invalidate } from '../../api/queries.js';
+import { useSite } from '../../api/site-context.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Lazy } from '../../ui/lazy.js';
+import { undoToast, useToasts } from '../../ui/toast-store.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import { type BlockTarget, type BlockTerms, endText, noteBlockChange } from './blocks.js';
 import { BLOCKED_COUNT_KEY } from './log-lists.js';
 
@@ -19,10 +29,10 @@ export interface Blocking {
   /** Opens the block popover at an element. */
   readonly choose: (target: BlockTarget, anchor: HTMLElement) => void;
   /** Blocks without a popover. @param row the changed element @returns null on success */
-  readonly block: (target: BlockTarget, terms: BlockTerms, row?: Element | null) => Promise<ApiFailure | null>;
-  readonly unblock: (target: BlockTarget, row?: Element | null) => Promise<ApiFailure | null>;
-  /** Shows a failure as a notice, for callers without a place for it. */
-  readonly showFailure: (change: Promise<ApiFailure | null>) => Promise<void>;
+  readonly block: (target: BlockTarget, terms: BlockTerms, row?: Element | null) => Promise<ApiError | null>;
+  readonly unblock: (target: BlockTarget, row?: Element | null) => Promise<ApiError | null>;
+  /** Shows a failure as a toast, for callers without a place for it. */
+  readonly showFailure: (change: Promise<ApiError | null>) => Promise<void>;
   /** The popover, to be rendered by the caller. */
   readonly popover: ReactNode;
 }
@@ -44,16 +54,18 @@ interface Opened {
 const loadPopover = () => import('./block-popover.js');
 
 /**
- * Blocks and unblocks visitors for all parts of the page: the rows of all lists change at once, and a notice offers
+ * Blocks and unblocks visitors for all parts of the page: the rows of all lists change at once, and a toast offers
  * Undo.
  *
  * @param onChanged reloads a list that can't be updated without a request
  */
 export function useBlocking(onChanged?: () => void): Blocking {
   const queries = useQueryClient();
-  const { config, notices, run, runQuietly } = useServices();
+  const { config } = useSite();
+  const { run, runQuietly } = useRequestRunners();
+  const toasts = useToasts();
   const [opened, setOpened] = useState<Opened | null>(null);
-  const clock = { texts: useDateTexts(), zone: useSiteZone() };
+  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
   const close = useCallback(() => setOpened(null), []);
 
   function changed(): void {
@@ -80,7 +92,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
   async function block(target: BlockTarget, terms: BlockTerms, row: Element | null = null) {
     const { duration, note: remark } = terms;
     try {
-      const response = (await runQuietly<BlockResponse>(toBlockRequest(target, terms))) ?? {};
+      const response = (await runQuietly<BlockResponse>({ call: toBlockCall(target, terms) })) ?? {};
       const until = duration === 0 ? null : Math.floor(Date.now() / 1000) + duration;
       const assumed = { by: 'owner' as const, by_login: '', until, note: remark, range: target.name };
       const current = note(target, response, assumed);
@@ -90,8 +102,8 @@ export function useBlocking(onChanged?: () => void): Blocking {
         const several = target.several?.filter(({ visitorId }) =>
           response.done?.some((item) => item.visitor_id === visitorId),
         );
-        notices.show(
-          undoNotice({
+        toasts.show(
+          undoToast({
             title: blockedTitle(duration),
             text: blockedDetails(
               several === undefined ? [current?.range || target.name] : several.map(({ name }) => name),
@@ -114,11 +126,11 @@ export function useBlocking(onChanged?: () => void): Blocking {
           refused,
           response.refused?.[0]?.reason ?? '',
         );
-        notices.show({ type: 'warning', text, autoClose: false });
+        toasts.show({ type: 'warning', text, autoClose: false });
       }
       return null;
     } catch (error) {
-      return ignoreFailure(error) ?? (error as ApiFailure);
+      return ignoreApiError(error) ?? (error as ApiError);
     }
   }
 
@@ -135,9 +147,9 @@ export function useBlocking(onChanged?: () => void): Blocking {
         sprintf(__('%1$s, until %2$s', 'security-optimizer'), who, endText(until, clock));
   }
 
-  /** Reverts a block, with the request's own notices. @param before the previous block */
+  /** Reverts a block, with the request's own toasts. @param before the previous block */
   async function lift(target: BlockTarget, before: CurrentBlock | null): Promise<void> {
-    const response = await run<BlockResponse>(toUnblockRequest(target)).catch(ignoreFailure);
+    const response = await run<BlockResponse>({ call: toUnblockCall(target) }).catch(ignoreApiError);
     if (response !== undefined) note({ ...target, block: target.block }, response ?? {}, before);
   }
 
@@ -145,7 +157,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
     const { block: held } = target;
     try {
       const found = await withVisitor(target);
-      const response = (await runQuietly<BlockResponse>(toUnblockRequest(found))) ?? {};
+      const response = (await runQuietly<BlockResponse>({ call: toUnblockCall(found) })) ?? {};
       const left = note(target, response, null);
       if (left !== null && held !== null && left.range !== held.range) {
         const text = sprintf(
@@ -153,11 +165,11 @@ export function useBlocking(onChanged?: () => void): Blocking {
           __('The network %s is still blocked.', 'security-optimizer'),
           `\u2066${left.range}\u2069`,
         );
-        notices.show({ type: 'warning', text, autoClose: false });
+        toasts.show({ type: 'warning', text, autoClose: false });
         return null;
       }
-      notices.show(
-        undoNotice({
+      toasts.show(
+        undoToast({
           title: __('Unblocked', 'security-optimizer'),
           text: `\u2066${held?.range || target.name}\u2069`,
           undo: () => void showFailure(block({ ...found, block: null }, toSameTerms(held, found))),
@@ -166,22 +178,21 @@ export function useBlocking(onChanged?: () => void): Blocking {
       );
       return null;
     } catch (error) {
-      return ignoreFailure(error) ?? (error as ApiFailure);
+      return ignoreApiError(error) ?? (error as ApiError);
     }
   }
 
-  async function showFailure(change: Promise<ApiFailure | null>): Promise<void> {
+  async function showFailure(change: Promise<ApiError | null>): Promise<void> {
     const failure = await change;
     if (failure === null) return;
-    notices.show(failure.kind === 'session_gone' ? sessionNotice(config.loginUrl) : failureNotice(failure, undefined));
+    toasts.show(failure.kind === 'session_gone' ? sessionMessage(config.loginUrl) : failureMessage(failure, undefined));
   }
 
   /** A network is unblocked by its id in the list of blocked visitors. */
   async function withVisitor(target: BlockTarget): Promise<BlockTarget> {
     if (target.visitorId > 0 || target.several !== undefined || target.block?.by === 'lock') return target;
     const list = await runQuietly<{ entries?: { user?: string; visitor_id?: number }[] }>({
-      name: 'blockedUsers',
-      call: { suffix: '/blocked-users', body: { page: 1 } },
+      call: toCall(blockedUsers, { page: 1 }),
     });
     const range = target.block?.range || target.name;
     return { ...target, visitorId: list?.entries?.find(({ user }) => user === range)?.visitor_id ?? 0 };
@@ -214,37 +225,32 @@ function toName({ several, name }: BlockTarget, visitorId: number): string {
   return several?.find((item) => item.visitorId === visitorId)?.name ?? name;
 }
 
-interface BlockRequest {
-  readonly name: string;
-  readonly call: ApiCall;
-}
-
-function toBlockRequest(
-  { visitorId, name, several }: BlockTarget,
-  { duration, note, scope }: BlockTerms,
-): BlockRequest {
-  const terms = { block: 1, duration, ...(note !== '' && { note }) };
+function toBlockCall({ visitorId, name, several }: BlockTarget, { duration, note, scope }: BlockTerms): ApiCall {
+  const terms = { block: 1 as const, duration, ...(note !== '' && { note }) };
   if (several !== undefined) {
     const ids = several.map((item) => item.visitorId);
-    return { name: 'blockVisitors', call: { suffix: '/block-visitors', body: { ids, ...terms } } };
+    return toCall(blockVisitors, { ids, ...terms });
   }
   if (visitorId === 0) {
     const { block: _block, ...rest } = terms;
-    return { name: 'blockAddresses', call: { suffix: '/block-addresses', body: { address: name, ...rest } } };
+    return toCall(blockAddresses, { address: name, ...rest });
   }
-  const range = scope === 'network' ? { network: 1 } : scope === 'address' && name.includes(':') ? { single: 1 } : {};
-  return { name: 'blockIp', call: { suffix: `/block-ip/${visitorId}`, body: { ...terms, ...range } } };
+  const isSingle = scope === 'address' && name.includes(':');
+  return toCall(blockIp, {
+    id: visitorId,
+    ...terms,
+    ...(scope === 'network' && { network: 1 }),
+    ...(isSingle && { single: 1 }),
+  });
 }
 
-function toUnblockRequest({ visitorId, name, several, block }: BlockTarget): BlockRequest {
+function toUnblockCall({ visitorId, name, several, block }: BlockTarget): ApiCall {
   if (several !== undefined) {
     const ids = several.map((item) => item.visitorId);
-    return { name: 'blockVisitors', call: { suffix: '/block-visitors', body: { ids, block: 0 } } };
+    return toCall(blockVisitors, { ids, block: 0 });
   }
-  if (block?.by === 'lock') {
-    return { name: 'loginUnblock', call: { suffix: '/login-unblock', body: { ip: name, block: 0 } } };
-  }
-  return { name: 'blockIp', call: { suffix: `/block-ip/${visitorId}`, body: { block: 0 } } };
+  if (block?.by === 'lock') return toCall(loginUnblock, { ip: name, block: 0 });
+  return toCall(blockIp, { id: visitorId, block: 0 });
 }
 
 /** The durations that are at least as long as the remaining time of a block. */

@@ -1,10 +1,10 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { refused } from '../../../test/api-server.js';
-import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { openLog, tableTexts } from '../../../test/log-page.js';
-import { toastTexts } from '../../../test/open-page.js';
+import { refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site/site.js';
+import { openLog, tableTexts } from '../../../test/pages/activity-log.js';
+import { toastTexts } from '../../../test/pages/open-page.js';
 
 let site: FakeSite;
 beforeEach(async () => {
@@ -231,7 +231,7 @@ describe('the weekly report', () => {
     expect(frame?.getAttribute('srcdoc')).toBe('<h1>A quiet week</h1>');
   });
 
-  it('is sent to the owner as a test, and the notice names the address', async () => {
+  it('is sent to the owner as a test, and the toast names the address', async () => {
     await open();
     await userEvent.click(await screen.findByRole('button', { name: 'Send me a test' }));
     await waitFor(() => expect(toastTexts()).toEqual(['A test report is on its way to owner@example.com.']));

@@ -1,28 +1,32 @@
+import { previewWeeklyReport, testWeeklyReport } from '@security-optimizer/contract/activity/endpoints';
 import { WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity/limits';
 import type { Recipient } from '@security-optimizer/contract/activity/schemas';
 import { type RefObject, useEffect, useId, useRef, useState } from 'react';
-import { ignoreFailure, type KnownActivityOptions, keptDays } from '../../api/options.js';
-import { useServices } from '../../api/services.js';
-import { useSave } from '../../forms/form-dialog.js';
-import { LoadFailed } from '../../forms/load-states.js';
+import { toCall } from '../../api/client.js';
+import { ignoreApiError } from '../../api/envelope.js';
+import { useSubmit } from '../../forms/form-dialog.js';
+import { LoadFailed } from '../../forms/request-failed.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, useClosing } from '../../ui/dialog.js';
+import { Dialog, useDialogClose } from '../../ui/dialog.js';
 import { classes, restoreFocus } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
-import { Note } from '../../ui/note.js';
+import { Note } from '../../ui/inline-messages.js';
 import { Table, TableCell, TableRow, TableSkeleton } from '../../ui/table.js';
+import type { ActivitySettings } from '../settings/settings-query.js';
+import { getKeptDays } from '../settings/use-settings.js';
 import { type AlertsState, getsText, useAlerts } from './alerts.js';
 import { AlertsSection } from './alerts-section.js';
 import { AddRecipients, DeleteDialog, EditDialog, useRecipients } from './recipients.js';
 
 export interface WeeklyTabProps {
-  readonly options: KnownActivityOptions;
+  readonly settings: ActivitySettings;
   readonly onOpenSettings: () => void;
 }
 
 /** Weekly Reports: recipients and contents, and the alerts. */
-export default function WeeklyTab({ options, onOpenSettings }: WeeklyTabProps) {
+export default function WeeklyTab({ settings, onOpenSettings }: WeeklyTabProps) {
   const { recipients, failure, retrying, reload } = useRecipients();
   const [open, setOpen] = useState<{ readonly Dialog: typeof EditDialog; readonly recipient: Recipient } | null>(null);
   const alerts = useAlerts();
@@ -45,7 +49,7 @@ export default function WeeklyTab({ options, onOpenSettings }: WeeklyTabProps) {
 
   return (
     <>
-      <PausedNote options={options} onOpenSettings={onOpenSettings} />
+      <PausedNote settings={settings} onOpenSettings={onOpenSettings} />
       <div className={classes('so-cols', waits && 'so-cols--wait')}>
         <section className="so-card so-cols__main" aria-labelledby={id} ref={card}>
           <div className="so-card__head">
@@ -96,7 +100,7 @@ export default function WeeklyTab({ options, onOpenSettings }: WeeklyTabProps) {
         </section>
         <ReportPanel />
       </div>
-      {alerts.supported ? <AlertsSection state={alerts} logIsOff={options.disable_activity_log === 1} /> : null}
+      {alerts.supported ? <AlertsSection state={alerts} logIsOff={settings.disable_activity_log === 1} /> : null}
       {open === null || recipients === null ? null : (
         <open.Dialog
           recipient={open.recipient}
@@ -138,9 +142,9 @@ function useFocusAfterDelete(card: RefObject<HTMLElement | null>, count: number 
 }
 
 /** Shown while settings prevent the report from being sent. */
-function PausedNote({ options, onOpenSettings }: WeeklyTabProps) {
-  const days = keptDays(options);
-  const isOff = options.disable_activity_log === 1;
+function PausedNote({ settings, onOpenSettings }: WeeklyTabProps) {
+  const days = getKeptDays(settings);
+  const isOff = settings.disable_activity_log === 1;
   if (!isOff && (days === null || days >= WEEKLY_REPORT_MIN_DAYS)) return null;
   return (
     <div className="so-cardnote">
@@ -213,10 +217,10 @@ export function RecipientTable({ columns, recipients, alerts, onEdit, onDelete }
 
 /** Contents of the report, an example, and a test mail to the owner. */
 export function ReportPanel() {
-  const { run } = useServices();
+  const { run } = useRequestRunners();
   const [preview, setPreview] = useState<ReportPreview | null>(null);
   const [loading, setLoading] = useState(false);
-  const { pending, save } = useSave();
+  const { pending, save } = useSubmit();
   const contents = [
     __('Visits by humans and bots', 'security-optimizer'),
     __('Blocked logins and visits', 'security-optimizer'),
@@ -227,17 +231,15 @@ export function ReportPanel() {
   function show(): void {
     setLoading(true);
     run<ReportPreview>({
-      name: 'previewWeeklyReport',
-      call: { suffix: '/weekly-report-preview' },
+      call: toCall(previewWeeklyReport, {}),
       onSuccess: setPreview,
       onComplete: () => setLoading(false),
-    }).catch(ignoreFailure);
+    }).catch(ignoreApiError);
   }
 
   function sendTest(): void {
     save<{ email?: string } | null>({
-      name: 'testWeeklyReport',
-      call: { suffix: '/weekly-report-test' },
+      call: toCall(testWeeklyReport, {}),
       successText: (data) =>
         /* translators: %s: an e-mail address */
         sprintf(__('A test report is on its way to %s.', 'security-optimizer'), data?.email ?? ''),
@@ -293,7 +295,7 @@ export interface PreviewDialogProps {
  * Browsers without `srcdoc` show the plain text.
  */
 export function PreviewDialog({ preview, onClosed }: PreviewDialogProps) {
-  const closing = useClosing(onClosed);
+  const closing = useDialogClose(onClosed);
   return (
     <Dialog
       title={preview.subject}

@@ -2,10 +2,10 @@ import { technicalDataFields } from '@security-optimizer/contract/overview/techn
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { refused } from '../../../test/api-server.js';
-import { PAGES } from '../../../test/dashboard-page.js';
-import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { findSwitch, openPage } from '../../../test/open-page.js';
+import { refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site/site.js';
+import { findSwitch, openPage } from '../../../test/pages/open-page.js';
+import { PAGES } from '../../../test/pages/security-dashboard.js';
 
 const TITLE = 'Get the Most of This Plugin';
 const PATH = '/wp-json/provider-settings/v1/update-settings';

@@ -1,9 +1,10 @@
-import { PROVIDER_NAMESPACE } from '@security-optimizer/contract/endpoint';
+import { updateConsent } from '@security-optimizer/contract/overview/endpoints';
 import { technicalDataFields } from '@security-optimizer/contract/overview/technical-data';
 import { type ReactNode, useId, useState } from 'react';
-import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { toCall } from '../../api/client.js';
+import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
 import { __, translate } from '../../i18n/translate.js';
-import { useClosing } from '../../ui/dialog.js';
+import { useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 
 export interface ConsentDialogProps {
@@ -16,22 +17,16 @@ export interface ConsentDialogProps {
 export default function ConsentDialog({ showDataField, showEmailField, onClosed }: ConsentDialogProps) {
   const [data, setData] = useState(false);
   const [email, setEmail] = useState(false);
-  const saving = useSave();
-  const closing = useClosing(onClosed);
+  const saving = useSubmit();
+  const closing = useDialogClose(onClosed);
 
   function submit(): void {
     saving.save<unknown>({
-      name: 'update:consent',
-      call: {
-        namespace: PROVIDER_NAMESPACE,
-        suffix: '/update-settings',
-        method: 'PUT',
-        body: {
-          siteground_settings_security: 1,
-          ...(showDataField ? { siteground_data_consent: data ? 1 : 0 } : {}),
-          ...(showEmailField ? { siteground_email_consent: email ? 1 : 0 } : {}),
-        },
-      },
+      call: toCall(updateConsent, {
+        siteground_settings_security: 1,
+        ...(showDataField ? { siteground_data_consent: data ? 1 : 0 } : {}),
+        ...(showEmailField ? { siteground_email_consent: email ? 1 : 0 } : {}),
+      }),
       onSuccess: closing.close,
     });
   }

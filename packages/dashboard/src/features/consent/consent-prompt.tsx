@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react';
-import { useServices } from '../../api/services.js';
-import { useDialogs } from '../../forms/use-dialogs.js';
+import { useSite } from '../../api/site-context.js';
+import { useDialogs } from '../../ui/lazy.js';
 import type { ConsentDialogProps } from './consent-dialog.js';
 
 const dialogs = { consent: () => import('./consent-dialog.js') };
 
 /** Opens the consent dialog on any page while a consent is missing, once per page view. */
 export function ConsentPrompt() {
-  const { config } = useServices();
+  const { config } = useSite();
   const [questions, setQuestions] = useState(config.consent);
   const { Current, open, closed } = useDialogs<'consent', ConsentDialogProps>(dialogs);
   const isDue = questions.showDataField || questions.showEmailField;

@@ -1,10 +1,10 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ok, refused } from '../../../test/api-server.js';
-import { choose, listOptions } from '../../../test/choose.js';
-import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { errorsIn, openDialog } from '../../../test/login-page.js';
+import { ok, refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site/site.js';
+import { errorsIn, openDialog } from '../../../test/pages/login-settings.js';
+import { choose, listOptions } from '../../../test/select-option.js';
 
 let site: FakeSite;
 beforeEach(async () => {

@@ -1,21 +1,22 @@
+import { setAwayMode } from '@security-optimizer/contract/login/endpoints';
 import { WEEKDAYS, type Weekday } from '@security-optimizer/contract/login/limits';
 import type { AwayState } from '@security-optimizer/contract/login/schemas';
 import { toDigit } from '@security-optimizer/contract/typed-text';
 import { useId, useRef, useState } from 'react';
-import { loginOptions } from '../../api/options.js';
-import { useDateTexts, useServices } from '../../api/services.js';
-import { FormDialog, useSave } from '../../forms/form-dialog.js';
-import type { DateTexts } from '../../i18n/date-texts.js';
-import { siteNow } from '../../i18n/site-time.js';
+import { toCall } from '../../api/client.js';
+import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { type DateFormats, getDateFormats } from '../../i18n/date-formats.js';
+import { siteNow } from '../../i18n/days.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { DateField, getWeekStart } from '../../ui/date-field.js';
-import { ConfirmDialog, useClosing } from '../../ui/dialog.js';
+import { ConfirmDialog, useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
-import { ErrorText, Note } from '../../ui/note.js';
-import { Segmented } from '../../ui/segmented.js';
+import { ErrorText, Note } from '../../ui/inline-messages.js';
+import { SegmentedControl } from '../../ui/segmented-control.js';
 import { TimeField } from '../../ui/time-field.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
+import { loginSettings } from '../settings/settings-query.js';
 import {
   type AwayForm,
   type AwayType,
@@ -32,7 +33,7 @@ import {
   weekdayNumber,
   withFrom,
 } from './away-schedule.js';
-import type { LoginDialogProps } from './login-options.js';
+import type { LoginDialogProps } from './login-changes.js';
 
 export interface AwayFieldsProps {
   readonly form: AwayForm;
@@ -43,27 +44,25 @@ export interface AwayFieldsProps {
 }
 
 /** Configure Away Mode: a period of dates, weekdays, or hours of each day. */
-export default function AwayDialog({ options, store, reload, onClosed }: LoginDialogProps) {
-  const state = options.away_mode as AwayState;
-  const { config } = useServices();
+export default function AwayDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
+  const state = settings.away_mode as AwayState;
   const [first] = useState(() => toAwayForm(state.schedule));
   const [form, setForm] = useState(first);
   const [now] = useState(() => siteNow(state.timezone, Date.now()));
   const body = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(getAwayErrors(form, now.day), () => focusFirstError(body.current));
-  const saving = useSave();
-  const closing = useClosing(onClosed);
-  const texts = useDateTexts();
+  const saving = useSubmit();
+  const closing = useDialogClose(onClosed);
+  const formats = getDateFormats();
   const isOn = state.schedule.type !== 'off';
 
   const [isConfirming, setIsConfirming] = useState(false);
 
   function send(schedule: object): void {
     saving.save<unknown>({
-      name: 'update:away_mode',
-      call: { suffix: '/away-mode', body: schedule },
+      call: toCall(setAwayMode, schedule),
       onSuccess: (data) => {
-        store(loginOptions.read(data));
+        store(loginSettings.read(data));
         closing.close();
       },
       onFailure: ({ code, fields }) => {
@@ -110,7 +109,7 @@ export default function AwayDialog({ options, store, reload, onClosed }: LoginDi
         ) : null
       }
     >
-      <Segmented<AwayType>
+      <SegmentedControl<AwayType>
         label={__('Type', 'security-optimizer')}
         value={form.type}
         options={[
@@ -139,9 +138,9 @@ export default function AwayDialog({ options, store, reload, onClosed }: LoginDi
         </p>
       </Note>
       <div ref={body}>
-        {form.type === 'period' ? <AwayPeriod {...fields} texts={texts} locale={config.localeSlug} /> : null}
-        {form.type === 'weekly' ? <AwayWeekly {...fields} texts={texts} /> : null}
-        {form.type === 'daily' ? <AwayDaily {...fields} texts={texts} /> : null}
+        {form.type === 'period' ? <AwayPeriod {...fields} formats={formats} /> : null}
+        {form.type === 'weekly' ? <AwayWeekly {...fields} formats={formats} /> : null}
+        {form.type === 'daily' ? <AwayDaily {...fields} formats={formats} /> : null}
       </div>
       {isConfirming ? (
         <ConfirmDialog
@@ -152,7 +151,7 @@ export default function AwayDialog({ options, store, reload, onClosed }: LoginDi
           onConfirm={() => send({ ...toSchedule(form), confirm: true })}
         >
           <p>
-            {scheduleText(toSchedule(form), texts)}{' '}
+            {scheduleText(toSchedule(form), formats)}{' '}
             {__(
               'That includes this moment: the admin area closes for you and everyone else as soon as this is saved. Save open drafts first.',
               'security-optimizer',
@@ -165,16 +164,16 @@ export default function AwayDialog({ options, store, reload, onClosed }: LoginDi
 }
 
 /** A period with both days included. */
-export function AwayPeriod(props: AwayFieldsProps & { readonly texts: DateTexts; readonly locale: string }) {
-  const { form, errors, now, startsNow, onChange, texts, locale } = props;
+export function AwayPeriod(props: AwayFieldsProps & { readonly formats: DateFormats }) {
+  const { form, errors, now, startsNow, onChange, formats } = props;
   const { min, minTo, max } = dateLimits(form, now.day);
-  const summary = periodSummary(form.from_date, form.to_date, texts);
+  const summary = periodSummary(form.from_date, form.to_date, formats);
   const calendar = {
     today: now.day,
     max,
-    texts,
+    formats,
     summary,
-    weekStart: getWeekStart(locale),
+    weekStart: getWeekStart(),
     range: { from: form.from_date, to: form.to_date },
   };
   return (
@@ -214,10 +213,10 @@ const WORKDAYS = WEEKDAYS.slice(0, 5);
 const WEEKEND = WEEKDAYS.slice(5);
 
 /** Whole days of each week. */
-export function AwayWeekly(props: AwayFieldsProps & { readonly texts: DateTexts }) {
-  const { form, errors, now, startsNow, onChange, texts } = props;
+export function AwayWeekly(props: AwayFieldsProps & { readonly formats: DateFormats }) {
+  const { form, errors, now, startsNow, onChange, formats } = props;
   const id = useId();
-  const today = texts.weekday(weekdayNumber(toWeekday(now.day)), 'long');
+  const today = formats.weekday(weekdayNumber(toWeekday(now.day)), 'long');
 
   function toggle(day: Weekday): void {
     const weekly = form.weekly.includes(day) ? form.weekly.filter((item) => item !== day) : [...form.weekly, day];
@@ -248,8 +247,8 @@ export function AwayWeekly(props: AwayFieldsProps & { readonly texts: DateTexts 
                   data-invalid={errors.weekly === undefined ? undefined : ''}
                   onClick={() => toggle(day)}
                 >
-                  <span aria-hidden="true">{texts.weekday(weekdayNumber(day), 'short')}</span>
-                  <span className="so-vh">{texts.weekday(weekdayNumber(day), 'long')}</span>
+                  <span aria-hidden="true">{formats.weekday(weekdayNumber(day), 'short')}</span>
+                  <span className="so-vh">{formats.weekday(weekdayNumber(day), 'long')}</span>
                 </button>
               ))}
             </div>
@@ -258,7 +257,7 @@ export function AwayWeekly(props: AwayFieldsProps & { readonly texts: DateTexts 
       </div>
       {errors.weekly === undefined ? null : <ErrorText id={`${id}-error`}>{errors.weekly}</ErrorText>}
       <p className="so-help" id={`${id}-help`} aria-live="polite">
-        {form.weekly.length === 0 ? null : scheduleText({ type: 'weekly', weekly: form.weekly }, texts)}{' '}
+        {form.weekly.length === 0 ? null : scheduleText({ type: 'weekly', weekly: form.weekly }, formats)}{' '}
         {startsNow ? (
           /* translators: %s: a weekday */
           <strong>{sprintf(__('Today is %s, so it starts right away.', 'security-optimizer'), today)}</strong>
@@ -271,8 +270,8 @@ export function AwayWeekly(props: AwayFieldsProps & { readonly texts: DateTexts 
 const DAY_MINUTES = 24 * 60;
 
 /** Hours of each day, possibly over midnight. */
-export function AwayDaily(props: AwayFieldsProps & { readonly texts: DateTexts }) {
-  const { form, errors, startsNow, onChange, texts } = props;
+export function AwayDaily(props: AwayFieldsProps & { readonly formats: DateFormats }) {
+  const { form, errors, startsNow, onChange, formats } = props;
   const { from_hour: from, to_hour: to } = form;
   const known = from !== '' && to !== '' && from !== to;
   return (
@@ -282,7 +281,7 @@ export function AwayDaily(props: AwayFieldsProps & { readonly texts: DateTexts }
           label={__('From', 'security-optimizer')}
           value={from}
           error={errors.from_hour}
-          texts={texts}
+          formats={formats}
           toDigit={toDigit}
           onChange={(time) => onChange({ ...form, from_hour: time }, 'from_hour')}
         />
@@ -290,13 +289,13 @@ export function AwayDaily(props: AwayFieldsProps & { readonly texts: DateTexts }
           label={__('To', 'security-optimizer')}
           value={to}
           error={errors.to_hour}
-          texts={texts}
+          formats={formats}
           toDigit={toDigit}
           onChange={(time) => onChange({ ...form, to_hour: time }, 'to_hour')}
         />
       </div>
       <div className="so-hourstrip">
-        <HourStrip from={known ? from : ''} to={known ? to : ''} texts={texts} />
+        <HourStrip from={known ? from : ''} to={known ? to : ''} formats={formats} />
         <p className="so-help" aria-live="polite">
           {known ? `${dailyLength(from, to)} ` : null}
           {__('Times follow the site’s time zone.', 'security-optimizer')}{' '}
@@ -310,13 +309,21 @@ export function AwayDaily(props: AwayFieldsProps & { readonly texts: DateTexts }
 }
 
 /** A bar of 24 hours with the closed hours filled. */
-function HourStrip({ from, to, texts }: { readonly from: string; readonly to: string; readonly texts: DateTexts }) {
+function HourStrip({
+  from,
+  to,
+  formats,
+}: {
+  readonly from: string;
+  readonly to: string;
+  readonly formats: DateFormats;
+}) {
   const parts = from === '' ? [] : closedParts(toMinutes(from), toMinutes(to));
   const label =
     from === ''
       ? __('No hours chosen', 'security-optimizer')
       : /* translators: 1: time, 2: time */
-        sprintf(__('Closed from %1$s to %2$s', 'security-optimizer'), texts.time(from), texts.time(to));
+        sprintf(__('Closed from %1$s to %2$s', 'security-optimizer'), formats.time(from), formats.time(to));
   return (
     <>
       <div className="so-hours" role="img" aria-label={label} dir="ltr">
@@ -329,7 +336,7 @@ function HourStrip({ from, to, texts }: { readonly from: string; readonly to: st
       </div>
       <div className="so-hours__axis so-num" aria-hidden="true" dir="ltr">
         {['00:00', '06:00', '12:00', '18:00', '24:00'].map((time) => (
-          <span key={time}>{texts.is12Hours ? texts.time(time === '24:00' ? '00:00' : time) : time}</span>
+          <span key={time}>{formats.is12Hours ? formats.time(time === '24:00' ? '00:00' : time) : time}</span>
         ))}
       </div>
     </>

@@ -7,9 +7,8 @@ import {
   type Weekday,
 } from '@security-optimizer/contract/login/limits';
 import { messages } from '@security-optimizer/contract/messages';
-import { addMonths, countDays, toDayParts } from '../../i18n/calendar.js';
-import type { DateTexts } from '../../i18n/date-texts.js';
-import type { SiteNow } from '../../i18n/site-time.js';
+import type { DateFormats } from '../../i18n/date-formats.js';
+import { addMonths, countDays, type SiteNow, toDayParts } from '../../i18n/days.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import type { Messages } from '../../ui/use-form-errors.js';
 
@@ -131,7 +130,7 @@ export function toWeekday(day: string): Weekday {
 }
 
 /** The schedule as a sentence. */
-export function scheduleText(schedule: AwaySchedule, texts: DateTexts): string {
+export function scheduleText(schedule: AwaySchedule, formats: DateFormats): string {
   switch (schedule.type) {
     case 'off':
       return '';
@@ -139,37 +138,37 @@ export function scheduleText(schedule: AwaySchedule, texts: DateTexts): string {
       return sprintf(
         /* translators: 1: first day, 2: last day */
         __('Closed from %1$s to %2$s.', 'security-optimizer'),
-        texts.day(schedule.from_date),
-        texts.day(schedule.to_date),
+        formats.day(schedule.from_date),
+        formats.day(schedule.to_date),
       );
     case 'weekly':
       /* translators: %s: one or more weekdays */
-      return sprintf(__('Closed every %s.', 'security-optimizer'), weekdayList(schedule.weekly, texts));
+      return sprintf(__('Closed every %s.', 'security-optimizer'), weekdayList(schedule.weekly, formats));
     case 'daily':
       return sprintf(
         /* translators: 1: time, 2: time */
         __('Closed from %1$s to %2$s every day.', 'security-optimizer'),
-        texts.time(schedule.from_hour),
-        texts.time(schedule.to_hour),
+        formats.time(schedule.from_hour),
+        formats.time(schedule.to_hour),
       );
   }
 }
 
-function weekdayList(days: readonly Weekday[], texts: DateTexts): string {
-  const names = WEEKDAYS.filter((day) => days.includes(day)).map((day) => texts.weekday(weekdayNumber(day), 'long'));
+function weekdayList(days: readonly Weekday[], formats: DateFormats): string {
+  const names = WEEKDAYS.filter((day) => days.includes(day)).map((day) => formats.weekday(weekdayNumber(day), 'long'));
   const last = names.pop() ?? '';
   /* translators: 1: one or more weekdays with commas, 2: the last weekday */
   return names.length === 0 ? last : sprintf(__('%1$s and %2$s', 'security-optimizer'), names.join(', '), last);
 }
 
 /** `28 – 30 November, 3 days`; only the first day until the last one is chosen; '' without days. */
-export function periodSummary(from: string, to: string, texts: DateTexts): string {
+export function periodSummary(from: string, to: string, formats: DateFormats): string {
   if (from === '') return '';
-  if (to === '') return texts.day(from);
+  if (to === '') return formats.day(from);
   const count = countDays(from, to);
   /* translators: %d: number of days */
   const days = sprintf(_n('%d day', '%d days', count, 'security-optimizer'), count);
-  return `${texts.range(from, to)}, ${days}`;
+  return `${formats.range(from, to)}, ${days}`;
 }
 
 /** Length of the closed hours, as a sentence. */

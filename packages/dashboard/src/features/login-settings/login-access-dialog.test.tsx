@@ -1,9 +1,9 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { refused } from '../../../test/api-server.js';
-import { type FakeSite, startFakeSite } from '../../../test/fake-site.js';
-import { errorsIn, openDialog, wrongFields } from '../../../test/login-page.js';
+import { refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, startFakeSite } from '../../../test/fake-site/site.js';
+import { errorsIn, openDialog, wrongFields } from '../../../test/pages/login-settings.js';
 
 let site: FakeSite;
 beforeEach(async () => {

@@ -1,3 +1,4 @@
+import { loginAccess } from '@security-optimizer/contract/login/endpoints';
 import { LOGIN_ACCESS_MAX } from '@security-optimizer/contract/login/limits';
 import {
   type AddressRange,
@@ -8,31 +9,32 @@ import {
 } from '@security-optimizer/contract/typed-addresses';
 import { toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { useEffect, useId, useRef, useState } from 'react';
-import { loginOptions } from '../../api/options.js';
-import { addressFault } from '../../forms/address-fault.js';
-import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { toCall } from '../../api/client.js';
+import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { addressFault } from '../../forms/ip-address.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import { ConfirmDialog, useClosing } from '../../ui/dialog.js';
+import { ConfirmDialog, useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
-import { ErrorText, Note } from '../../ui/note.js';
-import { ROW_ANIMATION_MS } from '../../ui/times.js';
+import { ErrorText, Note } from '../../ui/inline-messages.js';
+import { ROW_ANIMATION_MS } from '../../ui/timing.js';
 import { focusFirstError, type Messages, useFormErrors } from '../../ui/use-form-errors.js';
-import type { LoginDialogProps } from './login-options.js';
+import { loginSettings } from '../settings/settings-query.js';
+import type { LoginDialogProps } from './login-changes.js';
 
 /** Manage Login Access: the addresses that may log in. */
-export default function LoginAccessDialog({ options, store, reload, onClosed }: LoginDialogProps) {
-  const list = useAccessRows(options.login_access ?? []);
+export default function LoginAccessDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
+  const list = useAccessRows(settings.login_access ?? []);
   const body = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(getAccessErrors(list.rows), () => focusFirstError(body.current));
-  const saving = useSave();
-  const closing = useClosing(onClosed);
+  const saving = useSubmit();
+  const closing = useDialogClose(onClosed);
   /** The question before the list is saved. */
   const [confirming, setConfirming] = useState<'own' | 'everybody' | null>(null);
   const id = useId();
-  const own = options.your_address ?? '';
+  const own = settings.your_address ?? '';
   const isShutOut = excludesAddress(own, list.rows);
 
   function submit(): void {
@@ -46,10 +48,9 @@ export default function LoginAccessDialog({ options, store, reload, onClosed }: 
     const rows = getFilledRows(list.rows);
     const entries = rows.map(({ text }) => text);
     saving.save<unknown>({
-      name: 'update:login_access',
-      call: { suffix: '/login-access', body: confirmed ? { entries, confirm: true } : { entries } },
+      call: toCall(loginAccess, confirmed ? { entries, confirm: true } : { entries }),
       onSuccess: (data) => {
-        store({ login_access: entries, ...loginOptions.read(data) });
+        store({ login_access: entries, ...loginSettings.read(data) });
         closing.close();
       },
       onUnclear: reload,

@@ -1,11 +1,11 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { refused } from '../../../test/api-server.js';
-import { choose } from '../../../test/choose.js';
-import { type FakeSite, gate, startFakeSite, toPage } from '../../../test/fake-site.js';
-import { errorsIn, openDialog, wrongFields } from '../../../test/login-page.js';
-import { findSwitch, openPage, toastTexts } from '../../../test/open-page.js';
+import { refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, gate, startFakeSite, toPage } from '../../../test/fake-site/site.js';
+import { errorsIn, openDialog, wrongFields } from '../../../test/pages/login-settings.js';
+import { findSwitch, openPage, toastTexts } from '../../../test/pages/open-page.js';
+import { choose } from '../../../test/select-option.js';
 
 let site: FakeSite;
 beforeEach(async () => {

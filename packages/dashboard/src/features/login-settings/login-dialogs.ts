@@ -1,7 +1,7 @@
 import type { ComponentType } from 'react';
-import type { KnownLoginOptions } from '../../api/options.js';
-import { type OpenDialogs, useDialogs } from '../../forms/use-dialogs.js';
-import type { LoginDialogName, LoginDialogProps } from './login-options.js';
+import { type OpenDialogs, useDialogs } from '../../ui/lazy.js';
+import type { LoginSettings } from '../settings/settings-query.js';
+import type { LoginDialogName, LoginDialogProps } from './login-changes.js';
 
 type LoadDialog = () => Promise<{ readonly default: ComponentType<LoginDialogProps> }>;
 
@@ -16,19 +16,19 @@ export const loginDialogs: Readonly<Record<LoginDialogName, LoadDialog>> = {
   away: () => import('./away-dialog.js'),
 };
 
-/** The dialog for a hash of the page's address, if the server knows its option. */
-export function findDialog(hash: string, options: KnownLoginOptions): LoginDialogName | null {
+/** The dialog for a hash of the page's address, if the server knows its setting. */
+export function findDialog(hash: string, settings: LoginSettings): LoginDialogName | null {
   switch (hash) {
     case 'login-url':
-      return options.login_url === undefined ? null : 'url';
+      return settings.login_url === undefined ? null : 'url';
     case 'login-access':
-      return options.login_access === undefined ? null : 'access';
+      return settings.login_access === undefined ? null : 'access';
     case 'away-mode':
-      return options.away_mode === undefined ? null : 'away';
+      return settings.away_mode === undefined ? null : 'away';
     case 'two-factor-roles':
-      return (options.two_factor_roles ?? []).some(({ required }) => required === 0) ? 'roles' : null;
+      return (settings.two_factor_roles ?? []).some(({ required }) => required === 0) ? 'roles' : null;
     case 'rename-users':
-      return (options.usernames_data?.admin_matches.length ?? 0) > 0 ? 'usernames' : null;
+      return (settings.usernames_data?.admin_matches.length ?? 0) > 0 ? 'usernames' : null;
     default:
       return null;
   }

@@ -1,26 +1,22 @@
 import { formatRole } from '@security-optimizer/contract/activity/event-values';
-import type { AwayState, LoginOptions } from '@security-optimizer/contract/login/schemas';
+import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
+import { settingRequestName } from '@security-optimizer/contract/settings/endpoints';
 import { type ReactNode, useId, useRef } from 'react';
-import type { ChangeState, Changes, KnownLoginOptions } from '../../api/options.js';
-import { useDateTexts } from '../../api/services.js';
-import { notSavedText } from '../../forms/load-states.js';
-import type { DateTexts } from '../../i18n/date-texts.js';
-import { siteNow, timeOfDay } from '../../i18n/site-time.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import { classes } from '../../ui/dom.js';
 import type { TileState } from '../../ui/icon.js';
 import { Select } from '../../ui/select.js';
 import { SettingRow, ToggleRow } from '../../ui/setting-row.js';
-import { isCustomLoginUrl, isTwoFactorComplete, selectedAttempts } from '../protection/essentials.js';
-import { scheduleText } from './away-schedule.js';
-import type { LoginDialogName } from './login-options.js';
-import { type LoginChanges, type LoginSwitch, loginRequestName } from './login-options.js';
+import type { ChangeState, Changes } from '../settings/change-setting.js';
+import { isCustomLoginUrl, isTwoFactorComplete, selectedAttempts } from '../settings/essentials.js';
+import type { LoginSettings } from '../settings/settings-query.js';
+import { notSavedText } from '../settings/settings-section.js';
+import type { LoginChanges, LoginDialogName, LoginSwitch } from './login-changes.js';
 import { LockedNow, LoginAddress, TwoFactorValue } from './login-values.js';
 
 export interface LoginRowsProps extends LoginChanges {
-  readonly stored: KnownLoginOptions;
-  readonly shown: KnownLoginOptions;
+  readonly stored: LoginSettings;
+  readonly shown: LoginSettings;
   readonly onOpen: (name: LoginDialogName) => void;
 }
 
@@ -60,7 +56,7 @@ export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen 
                 )
           }
           on={isCustomLoginUrl(shown)}
-          line={isCustomLoginUrl(shown) ? <LoginAddress options={shown} /> : undefined}
+          line={isCustomLoginUrl(shown) ? <LoginAddress settings={shown} /> : undefined}
           recommended={!isCustomLoginUrl(shown)}
           onConfigure={() => onOpen('url')}
         />
@@ -87,7 +83,7 @@ export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen 
         title={__('Two-factor Authentication for Admin & Editors Users', 'security-optimizer')}
         help={<TwoFactorHelp stored={stored} onOpen={onOpen} />}
         tile={stored.sg2fa === 1 && !isTwoFactorComplete(stored) ? 'warn' : undefined}
-        value={stored.sg2fa === 1 && stored.two_factor_users ? <TwoFactorValue options={stored} /> : undefined}
+        value={stored.sg2fa === 1 && stored.two_factor_users ? <TwoFactorValue settings={stored} /> : undefined}
         onToggle={toggleTwoFactor}
       />
       {stored.sg2fa === 1 ? (
@@ -118,8 +114,8 @@ export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen 
       />
       {login_attempts === undefined ? null : (
         <AttemptsRow
-          options={shown}
-          change={changes[loginRequestName('login_attempts')]}
+          settings={shown}
+          change={changes[settingRequestName('login_attempts')]}
           onChange={(value) => setAttempts(stored, value)}
         />
       )}
@@ -238,18 +234,18 @@ export interface LoginSwitchRowProps {
   readonly tile?: TileState | undefined;
   readonly value?: ReactNode;
   readonly essential?: boolean;
-  readonly stored: KnownLoginOptions;
-  /** The options including pending changes. */
-  readonly shown: KnownLoginOptions;
-  readonly changes: Changes<KnownLoginOptions>;
+  readonly stored: LoginSettings;
+  /** The settings including pending changes. */
+  readonly shown: LoginSettings;
+  readonly changes: Changes<LoginSettings>;
   readonly onToggle: (wanted: 0 | 1) => void;
 }
 
-/** A row with a switch; hidden if the server does not know the option. */
+/** A row with a switch; hidden if the server does not know the setting. */
 export function LoginSwitchRow(props: LoginSwitchRowProps) {
   const { field, icon, title, help, essential = false, stored, shown, changes, onToggle } = props;
   const value = shown[field];
-  const change = changes[loginRequestName(field)];
+  const change = changes[settingRequestName(field)];
   if (value === undefined) return null;
   return (
     <ToggleRow
@@ -270,17 +266,17 @@ export function LoginSwitchRow(props: LoginSwitchRowProps) {
 }
 
 export interface AttemptsRowProps {
-  /** The options including pending changes. */
-  readonly options: KnownLoginOptions;
-  readonly change: ChangeState<KnownLoginOptions> | undefined;
+  /** The settings including pending changes. */
+  readonly settings: LoginSettings;
+  readonly change: ChangeState<LoginSettings> | undefined;
   readonly onChange: (value: number) => void;
 }
 
 /** Limit Login Attempts: number of wrong passwords that locks out an address. */
-export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
+export function AttemptsRow({ settings, change, onChange }: AttemptsRowProps) {
   const id = useId();
   const select = useRef<HTMLButtonElement>(null);
-  const value = selectedAttempts(options);
+  const value = selectedAttempts(settings);
   const pending = change?.state === 'saving';
   const failed = change?.state === 'failed' ? change : null;
   const title = __('Limit Login Attempts', 'security-optimizer');
@@ -304,8 +300,8 @@ export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
       recommended={value === 0}
       pending={pending}
       value={
-        value > 0 && (options.locked_addresses ?? 0) > 0 ? (
-          <LockedNow count={options.locked_addresses ?? 0} />
+        value > 0 && (settings.locked_addresses ?? 0) > 0 ? (
+          <LockedNow count={settings.locked_addresses ?? 0} />
         ) : undefined
       }
       error={
@@ -327,7 +323,7 @@ export function AttemptsRow({ options, change, onChange }: AttemptsRowProps) {
         aria-describedby={value === 0 ? `${id}-tag ${id}-help` : `${id}-help`}
         pending={pending}
         value={value}
-        options={(options.login_attempts ?? []).map((option) => ({ value: option.value, text: toLabel(option) }))}
+        options={(settings.login_attempts ?? []).map((option) => ({ value: option.value, text: toLabel(option) }))}
         onChange={onChange}
       />
     </SettingRow>
@@ -339,66 +335,4 @@ function toLabel({ value, label }: { readonly value: number; readonly label: str
   if (label !== String(value)) return translate(label);
   /* translators: %d: number of wrong passwords */
   return sprintf(_n('%d attempt', '%d attempts', value, 'security-optimizer'), value);
-}
-
-/** Away Mode: the schedule and its next start. */
-export function AwayRow({ state, onConfigure }: { readonly state: AwayState; readonly onConfigure: () => void }) {
-  const id = useId();
-  const texts = useDateTexts();
-  const status = getStatus(state);
-  const title = __('Away Mode', 'security-optimizer');
-  return (
-    <SettingRow
-      id={id}
-      icon="moon"
-      state={status.isOn ? 'on' : 'off'}
-      title={title}
-      help={
-        state.schedule.type === 'off' ? (
-          <>
-            {__(
-              'Close the admin area while nobody works on the site: for some dates, on some weekdays or at night.',
-              'security-optimizer',
-            )}{' '}
-            {__('Customers who are logged in already can still buy.', 'security-optimizer')}
-          </>
-        ) : (
-          <>
-            {scheduleText(state.schedule, texts)} {momentText(state, texts)}
-          </>
-        )
-      }
-    >
-      <span className={classes('so-pill', status.kind)}>{status.word}</span>
-      {/* translators: %s: name of a setting */}
-      <Button onClick={onConfigure} aria-label={sprintf(__('Configure: %s', 'security-optimizer'), title)}>
-        {__('Configure', 'security-optimizer')}
-      </Button>
-    </SettingRow>
-  );
-}
-
-function getStatus(state: AwayState): { word: string; kind: string | null; isOn: boolean } {
-  if (state.away === 1) return { word: __('On', 'security-optimizer'), kind: 'so-pill--ok', isOn: true };
-  if (state.schedule.type === 'off') return { word: __('Off', 'security-optimizer'), kind: null, isOn: false };
-  return state.next_from === null
-    ? { word: __('Over', 'security-optimizer'), kind: null, isOn: false }
-    : { word: __('Scheduled', 'security-optimizer'), kind: 'so-pill--info', isOn: true };
-}
-
-function momentText({ away, until, next_from, timezone }: AwayState, texts: DateTexts): string {
-  function moment(seconds: number): string {
-    const { day, minutes } = siteNow(timezone, seconds * 1000);
-    return `${texts.fullDay(day)}, ${texts.time(timeOfDay(minutes))}`;
-  }
-  if (away === 1) {
-    return until === null
-      ? __('It is on now.', 'security-optimizer')
-      : /* translators: %s: day and time */
-        sprintf(__('It is on until %s.', 'security-optimizer'), moment(until));
-  }
-  return next_from === null
-    ? __('These days are over.', 'security-optimizer')
-    : /* translators: %s: day and time */
-      sprintf(__('It next begins on %s.', 'security-optimizer'), moment(next_from));
 }

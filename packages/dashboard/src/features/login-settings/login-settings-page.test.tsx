@@ -1,10 +1,10 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { ok, refused } from '../../../test/api-server.js';
-import { choose, listOptions } from '../../../test/choose.js';
-import { type FakeSite, gate, startFakeSite, toPage } from '../../../test/fake-site.js';
-import { findSwitch, openPage, toastTexts, visited, withinRow } from '../../../test/open-page.js';
+import { ok, refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, gate, startFakeSite, toPage } from '../../../test/fake-site/site.js';
+import { findSwitch, openPage, toastTexts, visited, withinRow } from '../../../test/pages/open-page.js';
+import { choose, listOptions } from '../../../test/select-option.js';
 
 const TWO_FACTOR = 'Two-factor Authentication for Admin & Editors Users';
 const NAMES = 'Disable Common Usernames';
@@ -178,7 +178,7 @@ describe('the rows that act at once', () => {
     [TWO_FACTOR, 'sg2fa', 0],
     ['Application Passwords', 'two_factor_app_passwords', 1],
   ] as const)(
-    '%s: shows a neutral notice with Undo, without leaving the page, when a protection is switched off',
+    '%s: shows a neutral toast with Undo, without leaving the page, when a protection is switched off',
     async (name, field, weaker) => {
       site.login.sg2fa = 1;
       await open({ home_url: 'http://example.com/' });
@@ -193,7 +193,7 @@ describe('the rows that act at once', () => {
     },
   );
 
-  it('show a neutral notice for more login attempts, and undo the change', async () => {
+  it('show a neutral toast for more login attempts, and undo the change', async () => {
     await open();
     const limit = await screen.findByRole('combobox', { name: 'Limit Login Attempts' });
     await choose(limit, '3 attempts');

@@ -1,55 +1,57 @@
-import { loginOptions, useOptions, withPending } from '../../api/options.js';
-import { OptionsFailed, OptionsSkeleton } from '../../forms/load-states.js';
 import { __ } from '../../i18n/translate.js';
 import { Section } from '../../ui/section.js';
 import { useHashTarget } from '../../ui/setting-row.js';
-import { countLoginEssentials } from '../protection/essentials.js';
-import { EssentialsMeter } from '../protection/protection-status.js';
+import { withPending } from '../settings/change-setting.js';
+import { countLoginEssentials, EssentialsMeter } from '../settings/essentials.js';
+import { loginSettings } from '../settings/settings-query.js';
+import { SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
+import { useSettings } from '../settings/use-settings.js';
+import { AwayRow } from './away-row.js';
+import { useLoginChanges } from './login-changes.js';
 import { findDialog, useLoginDialogs } from './login-dialogs.js';
-import { useLoginChanges } from './login-options.js';
-import { AwayRow, LoginRows } from './login-rows.js';
+import { LoginRows } from './login-rows.js';
 
 const ROWS = 5;
 
 export default function LoginSettingsPage() {
-  const options = useOptions(loginOptions);
+  const settings = useSettings(loginSettings);
   const { Current, open, closed } = useLoginDialogs();
-  const users = options.state === 'ready' ? options.options.two_factor_users : null;
-  const changes = useLoginChanges(options.store, users ? () => open('two-factor') : null);
-  useHashTarget(options.state === 'ready', (hash) => {
-    const dialog = options.state === 'ready' ? findDialog(hash, options.options) : null;
+  const users = settings.state === 'ready' ? settings.values.two_factor_users : null;
+  const changes = useLoginChanges(settings.store, users ? () => open('two-factor') : null);
+  useHashTarget(settings.state === 'ready', (hash) => {
+    const dialog = settings.state === 'ready' ? findDialog(hash, settings.values) : null;
     if (dialog !== null) open(dialog);
     return dialog !== null;
   });
   const title = __('Login Settings', 'security-optimizer');
   const awayTitle = __('Outside working hours', 'security-optimizer');
 
-  if (options.state === 'loading') {
+  if (settings.state === 'loading') {
     return (
       <>
         <Section title={title} busy>
-          <OptionsSkeleton rows={ROWS} />
+          <SettingsSkeleton rows={ROWS} />
         </Section>
         <Section title={awayTitle} busy>
-          <OptionsSkeleton rows={1} silent />
+          <SettingsSkeleton rows={1} silent />
         </Section>
       </>
     );
   }
-  if (options.state === 'failed') {
+  if (settings.state === 'failed') {
     return (
       <Section title={title}>
-        <OptionsFailed failure={options.failure} retrying={options.retrying} onRetry={options.retry} />
+        <SettingsFailed failure={settings.failure} retrying={settings.retrying} onRetry={settings.retry} />
       </Section>
     );
   }
 
-  const shown = withPending(options.options, changes.changes);
+  const shown = withPending(settings.values, changes.changes);
   return (
     <>
       <Section title={title} side={<EssentialsMeter {...countLoginEssentials(shown)} />}>
         <div className="so-card">
-          <LoginRows {...changes} stored={options.options} shown={shown} onOpen={open} />
+          <LoginRows {...changes} stored={settings.values} shown={shown} onOpen={open} />
         </div>
       </Section>
       {shown.away_mode === undefined ? null : (
@@ -61,9 +63,9 @@ export default function LoginSettingsPage() {
       )}
       {Current === null ? null : (
         <Current
-          options={options.options}
-          store={options.store}
-          reload={() => void options.reload()}
+          settings={settings.values}
+          store={settings.store}
+          reload={() => void settings.reload()}
           onClosed={closed}
         />
       )}

@@ -1,28 +1,30 @@
+import { customLoginUrl } from '@security-optimizer/contract/login/endpoints';
 import { useId, useRef, useState } from 'react';
-import { loginOptions } from '../../api/options.js';
-import { useServices } from '../../api/services.js';
-import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { toCall } from '../../api/client.js';
+import { useSite } from '../../api/site-context.js';
+import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
 import { __ } from '../../i18n/translate.js';
-import { useClosing } from '../../ui/dialog.js';
+import { useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { AffixInput, Field } from '../../ui/field.js';
-import { Note } from '../../ui/note.js';
+import { Note } from '../../ui/inline-messages.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
-import { isCustomLoginUrl } from '../protection/essentials.js';
+import { isCustomLoginUrl } from '../settings/essentials.js';
+import { loginSettings } from '../settings/settings-query.js';
+import type { LoginDialogProps } from './login-changes.js';
 import { getLoginUrlErrors, type LoginUrlForm, suggestLoginPath, toLoginPath, toLoginUrlForm } from './login-forms.js';
-import type { LoginDialogProps } from './login-options.js';
 
 /** Configure Login URL: default or custom URLs for login and signup. */
-export default function LoginUrlDialog({ options, store, reload, onClosed }: LoginDialogProps) {
-  const { config } = useServices();
+export default function LoginUrlDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
+  const { config } = useSite();
   const home = config.homeUrl.replace(/\/*$/, '/');
-  const [entries] = useState(options.login_url ?? []);
-  const [first] = useState(() => toLoginUrlForm(isCustomLoginUrl(options) ? 'custom' : 'default', entries));
+  const [entries] = useState(settings.login_url ?? []);
+  const [first] = useState(() => toLoginUrlForm(isCustomLoginUrl(settings) ? 'custom' : 'default', entries));
   const [form, setForm] = useState(first);
   const body = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(getLoginUrlErrors(form, home), () => focusFirstError(body.current));
-  const saving = useSave();
-  const closing = useClosing(onClosed);
+  const saving = useSubmit();
+  const closing = useDialogClose(onClosed);
   const isCustom = form.type === 'custom';
   const name = useId();
 
@@ -31,10 +33,9 @@ export default function LoginUrlDialog({ options, store, reload, onClosed }: Log
     const login = isCustom ? toLoginPath(form.login, home) : form.login;
     const signup = isCustom && form.signup !== null ? toLoginPath(form.signup, home) : form.signup;
     saving.save<unknown>({
-      name: 'update:login_url',
-      call: { suffix: '/custom-login-url', body: { type: form.type, login, signup } },
+      call: toCall(customLoginUrl, { type: form.type, login, signup }),
       onSuccess: (data) => {
-        const { login_url } = loginOptions.read(data);
+        const { login_url } = loginSettings.read(data);
         if (login_url === undefined) reload();
         else store({ login_url });
         closing.close();

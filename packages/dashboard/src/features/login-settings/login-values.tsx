@@ -1,26 +1,30 @@
 import { toLogHref } from '@security-optimizer/contract/activity/log-address';
+import { remindTwoFactor, sendLoginUrl } from '@security-optimizer/contract/login/endpoints';
 import { useState } from 'react';
-import { ignoreFailure, type KnownLoginOptions } from '../../api/options.js';
-import { useServices } from '../../api/services.js';
+import { type ApiCall, toCall } from '../../api/client.js';
+import { ignoreApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { CopyValue } from '../../ui/copy.js';
 import { Icon } from '../../ui/icon.js';
-import { Meter } from '../../ui/section.js';
-import { isSiteUrl } from './login-options.js';
+import { Meter } from '../../ui/meter.js';
+import type { LoginSettings } from '../settings/settings-query.js';
+import { isSiteUrl } from './login-changes.js';
 
 /** The custom login URL, with Copy and a mail to the team. */
-export function LoginAddress({ options }: { readonly options: KnownLoginOptions }) {
-  const { config } = useServices();
-  const path = options.login_url?.find(({ type }) => type === 'custom')?.login ?? '';
+export function LoginAddress({ settings }: { readonly settings: LoginSettings }) {
+  const { config } = useSite();
+  const path = settings.login_url?.find(({ type }) => type === 'custom')?.login ?? '';
   const url = config.homeUrl.replace(/\/*$/, '/') + path;
-  const size = options.team_size ?? 0;
+  const size = settings.team_size ?? 0;
   return (
     <>
       <CopyValue text={url.replace(/^https?:\/\//, '')} copied={url} label={__('Login URL', 'security-optimizer')} />
       {size === 0 ? null : (
         <>
-          <MailLink name="sendLoginUrl" suffix="/send-login-url" text={__('Send to my team', 'security-optimizer')} />
+          <MailLink call={toCall(sendLoginUrl, {})} text={__('Send to my team', 'security-optimizer')} />
           <span>
             {/* translators: %d: number of people */}
             {sprintf(_n('goes to %d person', 'goes to %d people', size, 'security-optimizer'), size)}
@@ -33,7 +37,7 @@ export function LoginAddress({ options }: { readonly options: KnownLoginOptions 
 
 /** Number of locked out addresses, with a link to their list. */
 export function LockedNow({ count }: { readonly count: number }) {
-  const { config } = useServices();
+  const { config } = useSite();
   const text = sprintf(
     /* translators: %d: number of addresses */
     _n('%d address is locked now', '%d addresses are locked now', count, 'security-optimizer'),
@@ -59,15 +63,15 @@ const METER_MAX = 10;
 const NAMES_MAX = 5;
 
 /** Users who have set up two-factor authentication and who have not, with reminders. */
-export function TwoFactorValue({ options }: { readonly options: KnownLoginOptions }) {
-  const { config, navigate } = useServices();
-  const list = options.two_factor_users;
+export function TwoFactorValue({ settings }: { readonly settings: LoginSettings }) {
+  const { config, navigate } = useSite();
+  const list = settings.two_factor_users;
   if (!list || list.total === 0) return null;
   const { total, set_up, users } = list;
   const done = users.filter((user) => user.set_up === 1);
   const missing = users.filter((user) => user.set_up === 0);
   const others = missing.filter(({ you }) => you === 0).length;
-  const setUpUrl = options.two_factor_setup_url ?? '';
+  const setUpUrl = settings.two_factor_setup_url ?? '';
   const steps = Math.min(total, METER_MAX);
   const complete = set_up >= total;
 
@@ -110,8 +114,7 @@ export function TwoFactorValue({ options }: { readonly options: KnownLoginOption
           ) : null}
           {others === 0 ? null : (
             <MailLink
-              name="remindTwoFactor"
-              suffix="/two-factor-reminder"
+              call={toCall(remindTwoFactor, {})}
               text={
                 missing.length > others
                   ? sprintf(
@@ -144,18 +147,17 @@ function toNames(
 }
 
 /** A button for sending mails. It is disabled while they are sent. */
-function MailLink(props: { readonly name: string; readonly suffix: string; readonly text: string }) {
-  const { run } = useServices();
+function MailLink(props: { readonly call: ApiCall; readonly text: string }) {
+  const { run } = useRequestRunners();
   const [sending, setSending] = useState(false);
 
   function send(): void {
     if (sending) return;
     setSending(true);
     run({
-      name: props.name,
-      call: { suffix: props.suffix, body: {} },
+      call: props.call,
       onComplete: () => setSending(false),
-    }).catch(ignoreFailure);
+    }).catch(ignoreApiError);
   }
 
   return (

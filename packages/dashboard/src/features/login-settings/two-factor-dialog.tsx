@@ -1,24 +1,26 @@
 import { formatRole } from '@security-optimizer/contract/activity/event-values';
+import { remindTwoFactor, twoFactor } from '@security-optimizer/contract/login/endpoints';
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { useState } from 'react';
-import { useServices } from '../../api/services.js';
-import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { toCall } from '../../api/client.js';
+import { useSite } from '../../api/site-context.js';
+import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
-import { useClosing } from '../../ui/dialog.js';
+import { useDialogClose } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
-import { Note } from '../../ui/note.js';
-import { type LoginDialogProps, leadToSetUp, loginRequestName } from './login-options.js';
+import { Note } from '../../ui/inline-messages.js';
+import { type LoginDialogProps, leadToSetUp } from './login-changes.js';
 
 type User = NonNullable<LoginOptions['two_factor_users']>['users'][number];
 
 /** Turn on two-factor: lists who needs it, and who will be logged out. */
-export default function TwoFactorDialog({ options, store, reload, onClosed }: LoginDialogProps) {
-  const { navigate, config } = useServices();
-  const { total, users } = options.two_factor_users ?? { total: 0, users: [] };
+export default function TwoFactorDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
+  const { navigate, config } = useSite();
+  const { total, users } = settings.two_factor_users ?? { total: 0, users: [] };
   const [sendsReminder, setSendsReminder] = useState(true);
-  const reminding = useSave();
-  const saving = useSave();
-  const closing = useClosing(onClosed);
+  const reminding = useSubmit();
+  const saving = useSubmit();
+  const closing = useDialogClose(onClosed);
   const loggedOut = users.filter(isLoggedOut).length;
   const you = users.find((user) => user.you === 1);
   const reminded = users.filter(({ set_up, you }) => set_up === 0 && you === 0).length;
@@ -26,18 +28,12 @@ export default function TwoFactorDialog({ options, store, reload, onClosed }: Lo
   function submit(): void {
     if (reminded === 0 || !sendsReminder) turnOn();
     // The mail is sent before their sessions end, because unsaved work is lost then.
-    else
-      reminding.save({
-        name: 'remindTwoFactor',
-        call: { suffix: '/two-factor-reminder', body: {} },
-        onSuccess: turnOn,
-      });
+    else reminding.save({ call: toCall(remindTwoFactor, {}), onSuccess: turnOn });
   }
 
   function turnOn(): void {
     saving.save<unknown>({
-      name: loginRequestName('sg2fa'),
-      call: { suffix: '/2fa', body: { sg2fa: 1 } },
+      call: toCall(twoFactor, { sg2fa: 1 }),
       onSuccess: (data) => {
         store({ sg2fa: 1 });
         closing.close();

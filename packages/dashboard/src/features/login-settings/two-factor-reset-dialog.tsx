@@ -1,37 +1,38 @@
+import { resetUserTwoFactor } from '@security-optimizer/contract/login/endpoints';
 import { messages } from '@security-optimizer/contract/messages';
 import { useRef, useState } from 'react';
-import { loginOptions } from '../../api/options.js';
-import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { toCall } from '../../api/client.js';
+import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
 import { __, translate } from '../../i18n/translate.js';
-import { useClosing } from '../../ui/dialog.js';
+import { useDialogClose } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
-import { Note } from '../../ui/note.js';
+import { Note } from '../../ui/inline-messages.js';
 import { Select } from '../../ui/select.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
-import type { LoginDialogProps } from './login-options.js';
+import { loginSettings } from '../settings/settings-query.js';
+import type { LoginDialogProps } from './login-changes.js';
 
 /** Reset 2-factor Authentication for a user who lost the phone and the back-up codes. */
-export default function ResetDialog({ options, store, onClosed }: LoginDialogProps) {
-  const users = options.reset_2fa ?? [];
+export default function ResetDialog({ settings, store, onClosed }: LoginDialogProps) {
+  const users = settings.reset_2fa ?? [];
   const [chosen, setChosen] = useState<number | null>(null);
   const user = users.find(({ ID }) => ID === chosen);
   const body = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(user === undefined ? { id: translate(messages.required) } : {}, () =>
     focusFirstError(body.current),
   );
-  const saving = useSave();
+  const saving = useSubmit();
   const label = __('User', 'security-optimizer');
-  const closing = useClosing(onClosed);
+  const closing = useDialogClose(onClosed);
   /* translators: %s: username */
   const [beforeName, afterName] = __('The old codes of %s stop working at once.', 'security-optimizer').split('%s');
 
   function submit(): void {
     if (!errors.check() || user === undefined) return;
     saving.save<unknown>({
-      name: 'resetUserTwoFactor',
-      call: { suffix: `/reset-user-2fa/${user.ID}` },
+      call: toCall(resetUserTwoFactor, { id: user.ID }),
       onSuccess: (data) => {
-        const { reset_2fa = users.filter(({ ID }) => ID !== user.ID) } = loginOptions.read(data);
+        const { reset_2fa = users.filter(({ ID }) => ID !== user.ID) } = loginSettings.read(data);
         store({ reset_2fa });
         closing.close();
       },

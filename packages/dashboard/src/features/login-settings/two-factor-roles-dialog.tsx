@@ -1,34 +1,35 @@
+import { twoFactorRoles } from '@security-optimizer/contract/login/endpoints';
 import { useState } from 'react';
-import { loginOptions } from '../../api/options.js';
-import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { toCall } from '../../api/client.js';
+import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
 import { __, sprintf } from '../../i18n/translate.js';
-import { useClosing } from '../../ui/dialog.js';
-import { Note } from '../../ui/note.js';
-import type { LoginDialogProps } from './login-options.js';
+import { useDialogClose } from '../../ui/dialog.js';
+import { Note } from '../../ui/inline-messages.js';
+import { loginSettings } from '../settings/settings-query.js';
+import type { LoginDialogProps } from './login-changes.js';
 import { roleName } from './login-rows.js';
 
 /** Roles with Two-factor Authentication: required roles and those that the owner adds. */
-export default function TwoFactorRolesDialog({ options, store, reload, onClosed }: LoginDialogProps) {
-  const roles = options.two_factor_roles ?? [];
+export default function TwoFactorRolesDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
+  const roles = settings.two_factor_roles ?? [];
   const before = roles.filter(({ selected, required }) => selected === 1 && required === 0).map(({ role }) => role);
   const [chosen, setChosen] = useState<readonly string[]>(before);
-  const saving = useSave();
-  const closing = useClosing(onClosed);
+  const saving = useSubmit();
+  const closing = useDialogClose(onClosed);
   const added = roles.filter(({ role }) => chosen.includes(role) && !before.includes(role));
   const removed = before.some((role) => !chosen.includes(role));
 
   function submit(): void {
     const wanted = roles.map(({ role }) => role).filter((role) => chosen.includes(role));
     saving.save<unknown>({
-      name: 'update:two_factor_roles',
-      call: { suffix: '/two-factor-roles', body: { two_factor_roles: wanted } },
+      call: toCall(twoFactorRoles, { two_factor_roles: wanted }),
       onSuccess: (data) => {
         store({
           two_factor_roles: roles.map((item) => ({
             ...item,
             selected: item.required === 1 || wanted.includes(item.role) ? 1 : 0,
           })),
-          ...loginOptions.read(data),
+          ...loginSettings.read(data),
         });
         closing.close();
       },
@@ -68,9 +69,9 @@ export default function TwoFactorRolesDialog({ options, store, reload, onClosed 
         })}
       </fieldset>
       {added.length === 0 ? null : (
-        <Note kind={options.sg2fa === 1 ? 'warn' : 'info'}>
+        <Note kind={settings.sg2fa === 1 ? 'warn' : 'info'}>
           <p>
-            {options.sg2fa === 1
+            {settings.sg2fa === 1
               ? sprintf(
                   /* translators: %s: names of roles */
                   __(

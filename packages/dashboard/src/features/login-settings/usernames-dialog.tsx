@@ -1,21 +1,23 @@
+import { disableAdminUsername } from '@security-optimizer/contract/login/endpoints';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { useRef, useState } from 'react';
-import { loginOptions } from '../../api/options.js';
-import { FormDialog, useSave } from '../../forms/form-dialog.js';
+import { toCall } from '../../api/client.js';
+import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
-import { useClosing } from '../../ui/dialog.js';
+import { useDialogClose } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
-import { Note } from '../../ui/note.js';
+import { Note } from '../../ui/inline-messages.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
+import { loginSettings } from '../settings/settings-query.js';
+import type { LoginDialogProps } from './login-changes.js';
 import { getRenameErrors } from './login-forms.js';
-import type { LoginDialogProps } from './login-options.js';
 
 /** Change Common Usernames: new names for all administrators with a common one, or for none. */
-export default function UsernamesDialog({ options, store, reload, onClosed }: LoginDialogProps) {
+export default function UsernamesDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
   // A snapshot, because after the change the list is empty while the dialog closes.
   const [{ admin_matches: users, all_users }] = useState(
-    options.usernames_data ?? { admin_matches: [], all_users: [] },
+    settings.usernames_data ?? { admin_matches: [], all_users: [] },
   );
   const [names, setNames] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries(users.map(({ ID }) => [ID, ''])),
@@ -26,18 +28,17 @@ export default function UsernamesDialog({ options, store, reload, onClosed }: Lo
     all_users.map(({ user_login }) => user_login),
   );
   const errors = useFormErrors(wrong, () => focusFirstError(body.current));
-  const saving = useSave();
-  const closing = useClosing(onClosed);
+  const saving = useSubmit();
+  const closing = useDialogClose(onClosed);
   const count = users.length;
 
   function submit(): void {
     if (!errors.check()) return;
     const admin_names = users.map(({ ID }) => ({ ID, user_login: dropUnseen(names[ID] ?? '') }));
     saving.save<unknown>({
-      name: 'update:disable_usernames',
-      call: { suffix: '/disable-admin-username', body: { disable_usernames: 1, admin_names } },
+      call: toCall(disableAdminUsername, { disable_usernames: 1, admin_names }),
       onSuccess: (data) => {
-        store({ disable_usernames: 1, usernames_data: { all_users, admin_matches: [] }, ...loginOptions.read(data) });
+        store({ disable_usernames: 1, usernames_data: { all_users, admin_matches: [] }, ...loginSettings.read(data) });
         reload();
         closing.close();
       },

@@ -1,13 +1,14 @@
 import type { Job, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { useState } from 'react';
-import { useServices } from '../../api/services.js';
-import { SaveFailed, useSave } from '../../forms/form-dialog.js';
+import { useSite } from '../../api/site-context.js';
+import { useSubmit } from '../../forms/form-dialog.js';
+import { SaveFailed } from '../../forms/request-failed.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, useClosing } from '../../ui/dialog.js';
-import { Note } from '../../ui/note.js';
-import { actionTexts, type PostHackState, readStartedJob, toStartRequest } from './post-hack-jobs.js';
+import { Dialog, useDialogClose } from '../../ui/dialog.js';
+import { Note } from '../../ui/inline-messages.js';
+import { actionTexts, type PostHackState, readStartedJob, toStartCall } from './post-hack-jobs.js';
 
 export interface ActionDialogProps {
   readonly kind: JobKind;
@@ -21,15 +22,15 @@ export interface ActionDialogProps {
 
 /** Explains an action and asks for confirmation. Cancel has the focus. */
 export default function ActionDialog({ kind, facts, onStarted, onUnclear, onClosed }: ActionDialogProps) {
-  const { pending, failure, save } = useSave();
-  const closing = useClosing(onClosed);
+  const { pending, failure, save } = useSubmit();
+  const closing = useDialogClose(onClosed);
   const [keep, setKeep] = useState(false);
   const { act, acting } = actionTexts(kind);
 
   function submit(): void {
     const keeps = kind === 'log-out-users' && keep;
     save<unknown>({
-      ...toStartRequest(kind, keeps ? { keep_mine: 1 } : {}),
+      call: toStartCall(kind, keeps ? { keep_mine: 1 } : {}),
       onSuccess: (data) => {
         closing.close();
         onStarted(readStartedJob(data), kind !== 'reinstall-plugins' && !keeps);
@@ -72,8 +73,7 @@ export default function ActionDialog({ kind, facts, onStarted, onUnclear, onClos
 }
 
 function WhatHappens({ kind, facts }: Pick<ActionDialogProps, 'kind' | 'facts'>) {
-  const { config } = useServices();
-  const number = (value: number) => formatNumber(value, config.localeSlug);
+  const { config } = useSite();
   switch (kind) {
     case 'reinstall-plugins':
       return (
@@ -106,7 +106,7 @@ function WhatHappens({ kind, facts }: Pick<ActionDialogProps, 'kind' | 'facts'>)
                     facts.users,
                     'security-optimizer',
                   ),
-                  number(facts.users),
+                  formatNumber(facts.users),
                 )}{' '}
             {__(
               'Everyone chooses a new password at the next login and gets a mail with a link for it. Application passwords stop working, too.',
@@ -129,7 +129,7 @@ function WhatHappens({ kind, facts }: Pick<ActionDialogProps, 'kind' | 'facts'>)
                   facts.sessions,
                   'security-optimizer',
                 ),
-                number(facts.sessions),
+                formatNumber(facts.sessions),
               )}{' '}
           {__('Everyone can log in again with the same password.', 'security-optimizer')}
         </p>

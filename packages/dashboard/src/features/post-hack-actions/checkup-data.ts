@@ -1,23 +1,28 @@
 import { eventSentence } from '@security-optimizer/contract/activity/event-kinds';
 import { type Checkup, type CheckupNote, checkupSchema } from '@security-optimizer/contract/post-hack/checkup';
+import { checkup } from '@security-optimizer/contract/post-hack/checkup-endpoints';
 import * as z from 'zod/mini';
-import type { Config } from '../../api/config.js';
-import { type OptionsSource, useSiteZone } from '../../api/options.js';
-import { useDateTexts } from '../../api/services.js';
-import { tolerant } from '../../api/tolerant.js';
-import { getDateTexts } from '../../i18n/date-texts.js';
+import { toCall } from '../../api/client.js';
+import { tolerant } from '../../api/tolerant-schemas.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
+import { siteNow, timeOfDay } from '../../i18n/days.js';
+import { isRecord } from '../../i18n/locale.js';
 import { ownersLanguage } from '../../i18n/server-message.js';
-import { siteNow, timeOfDay } from '../../i18n/site-time.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
+import type { SettingsSource } from '../settings/settings-query.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 
-const schema = tolerant(checkupSchema);
+/** Of a server that does not check every week; its row is not drawn. */
+const NO_WEEKLY: Checkup['weekly'] = { weekly_checkup: 0, day: 0, time: '', emails: [] };
+const schema = tolerant(checkupSchema, { weekly: NO_WEEKLY });
 
 /** State and result of the checkup. */
-export const checkupSource: OptionsSource<Partial<Checkup>> = {
+export const checkupSource: SettingsSource<Partial<Checkup>> = {
   key: ['checkup'],
-  call: { suffix: '/checkup', body: {} },
+  call: toCall(checkup, {}),
   read: (data) => {
-    const { data: read } = z.safeParse(schema, data);
+    // The response to a change of the weekly switch has only that switch.
+    const { data: read } = z.safeParse(schema, isRecord(data) && 'latest' in data ? data : null);
     return read === undefined ? {} : translateTexts(read);
   },
 };
@@ -61,28 +66,25 @@ function describeChange({ day, user, words }: NonNullable<CheckupNote['changes']
 
 /** Formats a time as local day and time of the site. */
 export function useMoment(): (seconds: number) => string {
-  const texts = useDateTexts();
-  const zone = useSiteZone();
+  const formats = getDateFormats();
+  const zone = useSiteTimeZone();
   const today = siteNow(zone, Date.now()).day;
   return (seconds) => {
     const { day, minutes } = siteNow(zone, seconds * 1000);
-    const time = texts.time(timeOfDay(minutes));
+    const time = formats.time(timeOfDay(minutes));
     /* translators: %s: a time of day */
-    return day === today ? sprintf(__('Today, %s', 'security-optimizer'), time) : `${texts.shortDay(day)}, ${time}`;
+    return day === today ? sprintf(__('Today, %s', 'security-optimizer'), time) : `${formats.shortDay(day)}, ${time}`;
   };
 }
 
 /** Describes the time of the weekly checkup and its recipients in two sentences. */
-export function weeklyHelp(
-  { day, time, emails }: Checkup['weekly'],
-  { localeSlug }: Pick<Config, 'localeSlug'>,
-): readonly [when: string, who: string] {
-  const texts = getDateTexts(localeSlug);
+export function weeklyHelp({ day, time, emails }: Checkup['weekly']): readonly [when: string, who: string] {
+  const formats = getDateFormats();
   const when = sprintf(
     /* translators: 1: a day of the week, 2: a time of day */
     __('%1$s at %2$s, every week.', 'security-optimizer'),
-    texts.weekday(day, 'long'),
-    texts.time(time),
+    formats.weekday(day, 'long'),
+    formats.time(time),
   );
   const [first, ...others] = emails;
   if (first === undefined) {

@@ -9,7 +9,7 @@ import type { ReactNode } from 'react';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { Icon, IconTile, type TileState } from '../../ui/icon.js';
-import { safeHref } from '../../ui/server-text.js';
+import { safeHref } from '../../ui/safe-html.js';
 import { useMoment } from './checkup-data.js';
 
 const ICONS: Readonly<Record<CheckName, string>> = {

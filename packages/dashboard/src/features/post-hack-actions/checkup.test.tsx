@@ -1,17 +1,24 @@
+import type { Checkup } from '@security-optimizer/contract/post-hack/checkup';
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ok, refused } from '../../../test/api-server.js';
-import { findSwitch } from '../../../test/open-page.js';
+import {
+  changedPlugin,
+  sampleCheckup,
+  sampleFinding,
+  sampleResult,
+  suspicious,
+} from '../../../test/fake-site/checkup.js';
+import { sampleItem, sampleJob } from '../../../test/fake-site/jobs.js';
+import { ok, refused } from '../../../test/fake-site/server.js';
+import { findSwitch } from '../../../test/pages/open-page.js';
 import {
   findButton,
   getTexts,
   openPostHack,
   type PostHackSite,
   startPostHackSite,
-} from '../../../test/post-hack-page.js';
-import { changedPlugin, sampleCheckup, sampleFinding, sampleResult, suspicious } from '../../../test/sample-checkup.js';
-import { sampleItem, sampleJob } from '../../../test/sample-jobs.js';
+} from '../../../test/pages/post-hack-actions.js';
 
 let site: PostHackSite;
 beforeEach(async () => {
@@ -181,6 +188,14 @@ describe('a finding', () => {
 });
 
 describe('the weekly checkup', () => {
+  it('has no row if the server does not know it', async () => {
+    const { weekly: _weekly, ...older } = sampleCheckup();
+    site.checkup = older as Checkup;
+    await open();
+    expect(verdict()).not.toBeNull();
+    expect(screen.queryByRole('switch')).toBeNull();
+  });
+
   it('shows its day, its time and its recipients, and can be switched off', async () => {
     site.replies.set('/weekly-checkup', () => ok({ weekly_checkup: 0 }, 'The site is no longer checked every week.'));
     await open();

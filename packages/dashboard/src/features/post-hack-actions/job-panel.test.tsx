@@ -1,16 +1,16 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ok } from '../../../test/api-server.js';
-import { toastTexts } from '../../../test/open-page.js';
+import { sampleItem, sampleJob } from '../../../test/fake-site/jobs.js';
+import { ok } from '../../../test/fake-site/server.js';
+import { toastTexts } from '../../../test/pages/open-page.js';
 import {
   findButton,
   getTexts,
   openPostHack,
   type PostHackSite,
   startPostHackSite,
-} from '../../../test/post-hack-page.js';
-import { sampleItem, sampleJob } from '../../../test/sample-jobs.js';
+} from '../../../test/pages/post-hack-actions.js';
 
 let site: PostHackSite;
 beforeEach(async () => {

@@ -1,11 +1,10 @@
 import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { useRef } from 'react';
-import { useSiteZone } from '../../api/options.js';
-import { useDateTexts, useServices } from '../../api/services.js';
-import { formatNumber } from '../../i18n/locale.js';
-import { siteNow, timeOfDay } from '../../i18n/site-time.js';
+import { getDateFormats } from '../../i18n/date-formats.js';
+import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Icon } from '../../ui/icon.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 import { actionTexts, outcomeTitle, progressText } from './post-hack-jobs.js';
 
 export interface JobPanelProps {
@@ -106,8 +105,7 @@ export function JobPanel({ job, disabled, onRetry }: JobPanelProps) {
 }
 
 function Progress({ job }: { readonly job: Job }) {
-  const { config } = useServices();
-  const text = progressText(job, (value) => formatNumber(value, config.localeSlug));
+  const text = progressText(job);
   const known = job.total > 0 && job.kind !== 'log-out-users';
   return (
     <>
@@ -159,9 +157,9 @@ function Outcome({ job }: { readonly job: Job }) {
 
 /** Formats local day and time of the site. @param seconds Unix seconds */
 function useMoment(seconds: number): string {
-  const texts = useDateTexts();
-  const { day, minutes } = siteNow(useSiteZone(), seconds * 1000);
-  return `${texts.shortDate(day)}, ${texts.time(timeOfDay(minutes))}`;
+  const formats = getDateFormats();
+  const { day, minutes } = siteNow(useSiteTimeZone(), seconds * 1000);
+  return `${formats.shortDate(day)}, ${formats.time(timeOfDay(minutes))}`;
 }
 
 export interface PluginListProps {

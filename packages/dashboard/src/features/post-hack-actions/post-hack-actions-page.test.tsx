@@ -1,17 +1,17 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ok, refused } from '../../../test/api-server.js';
-import { gate } from '../../../test/fake-site.js';
-import { closePage } from '../../../test/open-page.js';
+import { sampleJob } from '../../../test/fake-site/jobs.js';
+import { ok, refused } from '../../../test/fake-site/server.js';
+import { gate } from '../../../test/fake-site/site.js';
+import { closePage } from '../../../test/pages/open-page.js';
 import {
   findButton,
   getTexts,
   openPostHack,
   type PostHackSite,
   startPostHackSite,
-} from '../../../test/post-hack-page.js';
-import { sampleJob } from '../../../test/sample-jobs.js';
+} from '../../../test/pages/post-hack-actions.js';
 
 let site: PostHackSite;
 beforeEach(async () => {

@@ -1,17 +1,18 @@
 import type { Job, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { ignoreFailure } from '../../api/options.js';
-import { useServices } from '../../api/services.js';
-import { LoadFailed, OptionsSkeleton } from '../../forms/load-states.js';
-import { useDialogs } from '../../forms/use-dialogs.js';
+import { ignoreApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
+import { LoadFailed } from '../../forms/request-failed.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { restoreFocus } from '../../ui/dom.js';
 import { Icon, IconTile } from '../../ui/icon.js';
-import { Lazy, usePlaced } from '../../ui/lazy.js';
-import { Note } from '../../ui/note.js';
+import { Note } from '../../ui/inline-messages.js';
+import { Lazy, useDialogs, usePlaced } from '../../ui/lazy.js';
 import { Section } from '../../ui/section.js';
+import { SettingsSkeleton } from '../settings/settings-section.js';
 import type { ActionDialogProps } from './action-dialog.js';
 import { JobPanel, SessionEnded } from './job-panel.js';
 import {
@@ -21,14 +22,14 @@ import {
   type PostHack,
   type PostHackState,
   readStartedJob,
-  toStartRequest,
+  toStartCall,
   usePostHack,
 } from './post-hack-jobs.js';
 
 /** Post-hack Actions: the checkup, three actions and their jobs. */
 export default function PostHackActionsPage() {
   const page = usePostHack();
-  const { options } = page;
+  const { settings } = page;
   const title = __('Post-hack Actions', 'security-optimizer');
   // The parts below wait for the checkup.
   const [ready, setReady] = useState(false);
@@ -38,7 +39,7 @@ export default function PostHackActionsPage() {
     <>
       <Lazy load={loadCheckup} props={{ onReady, disabled: page.loggedOut, onJob: page.addJob }}>
         <Section title={__('Checkup', 'security-optimizer')} busy>
-          <OptionsSkeleton rows={1} />
+          <SettingsSkeleton rows={1} />
         </Section>
       </Lazy>
       {placed ? (
@@ -54,19 +55,19 @@ export default function PostHackActionsPage() {
               </p>
             </Note>
           </section>
-          <Section title={title} busy={options.state === 'loading'}>
-            {options.state === 'loading' ? <OptionsSkeleton rows={3} /> : null}
-            {options.state === 'failed' ? (
+          <Section title={title} busy={settings.state === 'loading'}>
+            {settings.state === 'loading' ? <SettingsSkeleton rows={3} /> : null}
+            {settings.state === 'failed' ? (
               <div className="so-card so-card__body">
                 <LoadFailed
                   text={__('We couldn’t see whether an action is under way.', 'security-optimizer')}
-                  failure={options.failure}
-                  retrying={options.retrying}
-                  onRetry={options.retry}
+                  failure={settings.failure}
+                  retrying={settings.retrying}
+                  onRetry={settings.retry}
                 />
               </div>
             ) : null}
-            {options.state === 'ready' ? <Actions page={page} /> : null}
+            {settings.state === 'ready' ? <Actions page={page} /> : null}
           </Section>
         </>
       ) : null}
@@ -84,7 +85,8 @@ export interface ActionsProps {
 
 /** The three actions in recommended order. */
 export function Actions({ page }: ActionsProps) {
-  const { run, config } = useServices();
+  const { config } = useSite();
+  const { run } = useRequestRunners();
   const [confirming, setConfirming] = useState<JobKind | null>(null);
   const dialog = useDialogs<'action', ActionDialogProps>(dialogs);
   const [retrying, setRetrying] = useState(false);
@@ -92,7 +94,7 @@ export function Actions({ page }: ActionsProps) {
   const [endedBy, setEndedBy] = useState<JobKind | null>(null);
   const card = useRef<HTMLDivElement>(null);
   const { jobs, facts } = page.known;
-  const costs = listFacts(facts, (value) => formatNumber(value, config.localeSlug));
+  const costs = listFacts(facts);
 
   const isOpen = dialog.Current !== null;
   // The button that opened the dialog is disabled now. The focus moves once the dialog is removed.
@@ -109,14 +111,14 @@ export function Actions({ page }: ActionsProps) {
 
   function retry(job: Job, only?: readonly string[]): void {
     // Continue a password reset with its mails; do not log everyone out again.
-    const body = job.kind === 'reinstall-plugins' ? { only: only ?? listUnfinished(job) } : { go_on: 1 };
+    const request = job.kind === 'reinstall-plugins' ? { only: only ?? listUnfinished(job) } : { go_on: 1 };
     setRetrying(true);
     run<unknown>({
-      ...toStartRequest(job.kind, body),
+      call: toStartCall(job.kind, request),
       onSuccess: (data) => began(readStartedJob(data), false),
       onFailure: page.refresh,
       onComplete: () => setRetrying(false),
-    }).catch(ignoreFailure);
+    }).catch(ignoreApiError);
   }
 
   return (
@@ -162,12 +164,9 @@ export function Actions({ page }: ActionsProps) {
 }
 
 /** Facts about each action; unknown ones are omitted. */
-function listFacts(
-  { plugins, users, sessions }: PostHackState['facts'],
-  number: (value: number) => string,
-): Readonly<Record<JobKind, readonly Fact[]>> {
+function listFacts({ plugins, users, sessions }: PostHackState['facts']): Readonly<Record<JobKind, readonly Fact[]>> {
   const known = (icon: string, value: number | null, text: (value: number) => string): Fact[] =>
-    value === null ? [] : [{ icon, text: text(value).replace('%s', () => number(value)) }];
+    value === null ? [] : [{ icon, text: text(value).replace('%s', () => formatNumber(value)) }];
   return {
     'reinstall-plugins': [
       { icon: 'check', text: __('Settings and content stay', 'security-optimizer') },

@@ -1,13 +1,24 @@
-import { type Job, type JobKind, job, postHackSchema } from '@security-optimizer/contract/post-hack/endpoints';
+import {
+  forcePasswordReset,
+  type Job,
+  type JobKind,
+  job,
+  logOutUsers,
+  postHackSchema,
+  reinstallPlugins,
+} from '@security-optimizer/contract/post-hack/endpoints';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import * as z from 'zod/mini';
-import { ApiFailure } from '../../api/client.js';
-import type { Notice } from '../../api/notices.js';
-import { postHackSource, useOptions } from '../../api/options.js';
-import { SESSION_NOTICE, type TrackedRequest } from '../../api/run-request.js';
-import { useServices } from '../../api/services.js';
-import { tolerant } from '../../api/tolerant.js';
+import type { ApiCall } from '../../api/client.js';
+import { ApiError } from '../../api/envelope.js';
+import { SESSION_MESSAGE } from '../../api/outcome-messages.js';
+import { useSite } from '../../api/site-context.js';
+import { tolerant } from '../../api/tolerant-schemas.js';
+import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
+import { type Toast, useToasts } from '../../ui/toast-store.js';
+import { postHackSource } from '../settings/settings-query.js';
+import { useSettings } from '../settings/use-settings.js';
 
 /** Polling interval while a job runs, milliseconds. */
 const POLL_MS = 1000;
@@ -17,7 +28,7 @@ const POLL_AFTER_FAILURE_MS = 5000;
 const EMPTY = {};
 
 export interface PostHack {
-  readonly options: ReturnType<typeof useOptions<object>>;
+  readonly settings: ReturnType<typeof useSettings<object>>;
   readonly known: PostHackState;
   /** Whether the session has ended; nothing can be fetched or started then. */
   readonly loggedOut: boolean;
@@ -32,14 +43,15 @@ export interface PostHack {
 
 /** The jobs and facts of the page; polled in the background while a job runs. */
 export function usePostHack(): PostHack {
-  const { api, notices, config } = useServices();
-  const options = useOptions(postHackSource);
+  const { api, config } = useSite();
+  const toasts = useToasts();
+  const settings = useSettings(postHackSource);
   const [loggedOut, setLoggedOut] = useState(false);
   /** Number of polls. */
   const [refreshes, setRefreshes] = useState(0);
   const [failed, setFailed] = useState(false);
-  const { store } = options;
-  const loaded = options.state === 'ready' ? options.options : EMPTY;
+  const { store } = settings;
+  const loaded = settings.state === 'ready' ? settings.values : EMPTY;
   const known = useMemo(() => readPostHack(loaded), [loaded]);
   const { jobs } = known;
   const running = jobs.some((job) => job.state === 'running');
@@ -52,15 +64,15 @@ export function usePostHack(): PostHack {
       store(postHackSource.read(data));
       setFailed(false);
     } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       if (error.kind === 'session_gone') {
         endSession();
-        notices.show(sessionEndedNotice(config.loginUrl));
+        toasts.show(sessionEndedNotice(config.loginUrl));
       }
       setFailed(true);
     }
     setRefreshes((before) => before + 1);
-  }, [api, store, endSession, notices, config.loginUrl]);
+  }, [api, store, endSession, toasts, config.loginUrl]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: each finished poll schedules the next one
   useEffect(() => {
@@ -70,7 +82,7 @@ export function usePostHack(): PostHack {
   }, [running, loggedOut, failed, refreshes, refresh]);
 
   return {
-    options,
+    settings,
     known,
     loggedOut,
     getJob: (kind) => jobs.find((job) => job.kind === kind) ?? null,
@@ -109,26 +121,25 @@ function translateJob(read: Job): Job {
   };
 }
 
-const CALLS: Readonly<Record<JobKind, { readonly name: string; readonly suffix: string }>> = {
-  'reinstall-plugins': { name: 'reinstallPlugins', suffix: '/reinstall-plugins' },
-  'force-password-reset': { name: 'forcePasswordReset', suffix: '/force-password-reset' },
-  'log-out-users': { name: 'logOutUsers', suffix: '/logout-users' },
+const ENDPOINTS = {
+  'reinstall-plugins': reinstallPlugins,
+  'force-password-reset': forcePasswordReset,
+  'log-out-users': logOutUsers,
 };
 
-/** Request that starts an action. */
-export function toStartRequest(kind: JobKind, body: object): Pick<TrackedRequest<unknown>, 'name' | 'call'> {
-  const { name, suffix } = CALLS[kind];
-  return { name, call: { suffix, body } };
+/** The call that starts an action. */
+export function toStartCall(kind: JobKind, request: object = {}): ApiCall {
+  return { endpoint: ENDPOINTS[kind], request };
 }
 
-/** Creates the notice that the session ended during a job, for example by another administrator's action. */
-export function sessionEndedNotice(loginUrl: string): Notice {
+/** Creates the toast that the session ended during a job, for example by another administrator's action. */
+export function sessionEndedNotice(loginUrl: string): Toast {
   return {
     type: 'info',
     title: __('You are logged out', 'security-optimizer'),
     text: __('Your session has ended like all others. What was started here goes on.', 'security-optimizer'),
     autoClose: false,
-    key: SESSION_NOTICE,
+    key: SESSION_MESSAGE,
     action: { label: __('Log in', 'security-optimizer'), href: loginUrl },
   };
 }
@@ -176,9 +187,9 @@ export function actionTexts(kind: JobKind): ActionTexts {
 }
 
 /** Formats the progress of a running job, for example "3 of 12 plugins done". @param number formats a number */
-export function progressText(job: Job, number: (value: number) => string): string {
+export function progressText(job: Job): string {
   if (job.total === 0) return __('Starting…', 'security-optimizer');
-  const [done, total] = [number(job.done), number(job.total)];
+  const [done, total] = [formatNumber(job.done), formatNumber(job.total)];
   switch (job.kind) {
     case 'reinstall-plugins':
       return sprintf(

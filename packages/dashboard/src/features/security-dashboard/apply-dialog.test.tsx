@@ -1,11 +1,11 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ok, refused } from '../../../test/api-server.js';
-import { openApply } from '../../../test/dashboard-page.js';
-import { type FakeSite, gate, startFakeSite } from '../../../test/fake-site.js';
-import { errorsIn } from '../../../test/login-page.js';
-import { toastTexts, visited } from '../../../test/open-page.js';
+import { ok, refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, gate, startFakeSite } from '../../../test/fake-site/site.js';
+import { errorsIn } from '../../../test/pages/login-settings.js';
+import { toastTexts, visited } from '../../../test/pages/open-page.js';
+import { openApply } from '../../../test/pages/security-dashboard.js';
 
 let site: FakeSite;
 beforeEach(async () => {
@@ -51,7 +51,7 @@ describe('Apply all recommended', () => {
     expect(within(dialog).getByText('Feeds are turned off.', { exact: false })).toBeDefined();
     expect(within(dialog).getAllByText('Done.', { exact: false })).toHaveLength(3);
     expect(site.login.login_url.find(({ type }) => type === 'custom')?.selected).toBe(1);
-    // Each row shows its result; there is no notice for each.
+    // Each row shows its result; there is no toast for each.
     expect(toastTexts()).toEqual([]);
     expect(screen.getByText('Fully protected')).toBeDefined();
   });

@@ -1,25 +1,24 @@
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { type ReactNode, useId, useRef, useState } from 'react';
-import { useServices } from '../../api/services.js';
+import { useSite } from '../../api/site-context.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, useClosing } from '../../ui/dialog.js';
+import { Dialog, useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { AffixInput, Field, TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
-import { ErrorText, Note } from '../../ui/note.js';
-import { ServerText } from '../../ui/server-text.js';
+import { ErrorText, Note } from '../../ui/inline-messages.js';
+import { SafeHtml } from '../../ui/safe-html.js';
 import { focusFirstError, type Messages, useFormErrors } from '../../ui/use-form-errors.js';
+import { isSiteUrl } from '../login-settings/login-changes.js';
 import {
   getLoginUrlErrors,
   getRenameErrors,
   type LoginUrlForm,
   toLoginUrlForm,
 } from '../login-settings/login-forms.js';
-import { isSiteUrl } from '../login-settings/login-options.js';
 import { type ApplyForm, inSafeOrder, type StepResult, toApiCall, useApply } from './apply-steps.js';
-import type { SettingsStores } from './steps.js';
-import { openSteps, recommendedAttempts, type Step, type StepId } from './steps.js';
+import { openSteps, recommendedAttempts, type SettingsStores, type Step, type StepId } from './steps.js';
 
 export interface ApplyDialogProps extends SettingsStores {
   /** The closing animation has ended. */
@@ -28,20 +27,20 @@ export interface ApplyDialogProps extends SettingsStores {
 
 /** Apply all recommended: lists the changes with their effects, and makes the ticked ones. */
 export default function ApplyDialog({ security, login, onClosed }: ApplyDialogProps) {
-  const { config, navigate } = useServices();
+  const { config, navigate } = useSite();
   const home = config.homeUrl.replace(/\/*$/, '/');
   // A snapshot: finished steps stay in the list with their result.
-  const [steps] = useState(() => openSteps(security.options, login.options));
-  const [users] = useState(() => login.options.usernames_data ?? { admin_matches: [], all_users: [] });
+  const [steps] = useState(() => openSteps(security.values, login.values));
+  const [users] = useState(() => login.values.usernames_data ?? { admin_matches: [], all_users: [] });
   const [first] = useState<ApplyForm>(() => ({
-    url: toLoginUrlForm('custom', login.options.login_url ?? []),
+    url: toLoginUrlForm('custom', login.values.login_url ?? []),
     names: Object.fromEntries(users.admin_matches.map(({ ID }) => [ID, ''])),
   }));
   const [form, setForm] = useState(first);
   const [ticked, setTicked] = useState<readonly StepId[]>(() => steps.map(({ id }) => id));
   const body = useRef<HTMLUListElement>(null);
   const apply = useApply({ security, login });
-  const closing = useClosing(onClosed);
+  const closing = useDialogClose(onClosed);
 
   const wanted = inSafeOrder(ticked.filter((id) => apply.results[id]?.state !== 'done'));
   const takenNames = users.all_users.map(({ user_login }) => user_login);
@@ -67,7 +66,7 @@ export default function ApplyDialog({ security, login, onClosed }: ApplyDialogPr
     if (apply.running) return;
     if (canSetUp && wanted.length === 0) return navigate(apply.setUpUrl ?? '');
     if (wanted.length === 0 || !errors.check()) return;
-    const attempts = recommendedAttempts(login.options);
+    const attempts = recommendedAttempts(login.values);
     const fields = await apply.start(wanted.map((id) => [id, toApiCall(id, form, attempts, home)] as const));
     errors.showServerErrors(fields);
   }
@@ -245,7 +244,7 @@ export function ApplyItem({ step, ticked, result, locked, onTick, children }: Ap
       ) : null}
       {result?.state === 'failed' ? (
         <ErrorText className="so-apply__error">
-          {__('Not done.', 'security-optimizer')} <ServerText text={result.text} />
+          {__('Not done.', 'security-optimizer')} <SafeHtml text={result.text} />
         </ErrorText>
       ) : null}
     </li>
@@ -257,7 +256,7 @@ function stateText({ effect }: Step, result: StepResult | undefined): ReactNode 
     case 'done':
       return (
         <>
-          {__('Done.', 'security-optimizer')} <ServerText text={result.text} />
+          {__('Done.', 'security-optimizer')} <SafeHtml text={result.text} />
         </>
       );
     case 'running':

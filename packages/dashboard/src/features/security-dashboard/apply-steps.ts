@@ -1,14 +1,15 @@
-import type { LoginAttempts } from '@security-optimizer/contract/login/limits';
-import { type SiteSecurityToggle, siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
+import { customLoginUrl, disableAdminUsername, twoFactor } from '@security-optimizer/contract/login/endpoints';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { useState } from 'react';
-import { type ApiCall, ApiFailure } from '../../api/client.js';
-import { ignoreFailure, loginOptions, type OptionsSource, securityOptions } from '../../api/options.js';
-import { failureReason } from '../../api/run-request.js';
-import { useServices } from '../../api/services.js';
+import { type ApiCall, toCall } from '../../api/client.js';
+import { ApiError, ignoreApiError } from '../../api/envelope.js';
+import { failureReason } from '../../api/outcome-messages.js';
+import { useSite } from '../../api/site-context.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { type LoginUrlForm, toLoginPath } from '../login-settings/login-forms.js';
-import type { SettingsStores } from './steps.js';
-import { openSteps, type StepId } from './steps.js';
+import { toSettingCall } from '../settings/change-setting.js';
+import { loginSettings, type SettingsSource, securitySettings } from '../settings/settings-query.js';
+import { openSteps, type SettingsStores, type StepId } from './steps.js';
 
 /** State of a change. `text` is the server's message or the error. */
 export interface StepResult {
@@ -29,10 +30,11 @@ export interface Apply {
 
 /**
  * Makes several changes in order. A failure does not stop the others, except the end of the session. Then fetches the
- * options again, because a change may have been made although its response was lost.
+ * settings again, because a change may have been made although its response was lost.
  */
 export function useApply({ security, login }: SettingsStores): Apply {
-  const { runQuietly, api } = useServices();
+  const { api } = useSite();
+  const { runQuietly } = useRequestRunners();
   const [results, setResults] = useState<Apply['results']>({});
   const [running, setRunning] = useState(false);
   const [setUpUrl, setSetUpUrl] = useState<string | null>(null);
@@ -41,39 +43,38 @@ export function useApply({ security, login }: SettingsStores): Apply {
     setResults((all) => ({ ...all, [id]: { state, text, fields } }));
   }
 
-  async function make(id: StepId, call: ApiCall): Promise<ApiFailure | null> {
+  async function make(id: StepId, call: ApiCall): Promise<ApiError | null> {
     mark(id, 'running');
     let lastMessage = '';
     try {
       const data = await runQuietly<unknown>({
-        name: `update:${id}`,
         call,
         successText: (_data, message) => {
           lastMessage = message;
           return '';
         },
       });
-      if (id === 'sg2fa') setSetUpUrl(loginOptions.read(data).two_factor_setup_url ?? null);
+      if (id === 'sg2fa') setSetUpUrl(loginSettings.read(data).two_factor_setup_url ?? null);
       mark(id, 'done', lastMessage);
       return null;
     } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       mark(id, 'failed', failureReason(error), error.fields);
       return error;
     }
   }
 
-  async function read<Options extends object>(source: OptionsSource<Options>): Promise<Options | null> {
-    const response = await api.call<unknown>(source.call).catch(ignoreFailure);
-    const options = response === undefined ? null : source.read(response.data);
-    return options !== null && Object.keys(options).length > 0 ? options : null;
+  async function read<Options extends object>(source: SettingsSource<Options>): Promise<Options | null> {
+    const response = await api.call<unknown>(source.call).catch(ignoreApiError);
+    const values = response === undefined ? null : source.read(response.data);
+    return values !== null && Object.keys(values).length > 0 ? values : null;
   }
 
   async function start(calls: readonly (readonly [StepId, ApiCall])[]): Promise<Readonly<Record<string, string>>> {
     setRunning(true);
     for (const [id] of calls) mark(id, 'waiting');
-    const failures = new Map<StepId, ApiFailure>();
-    let fatalFailure: ApiFailure | null = null;
+    const failures = new Map<StepId, ApiError>();
+    let fatalFailure: ApiError | null = null;
     for (const [id, call] of calls) {
       if (fatalFailure !== null) {
         mark(id, 'failed', failureReason(fatalFailure));
@@ -85,7 +86,7 @@ export function useApply({ security, login }: SettingsStores): Apply {
       if (failure.kind === 'session_gone') fatalFailure = failure;
     }
     if (fatalFailure === null) {
-      const [nowSecurity, nowLogin] = await Promise.all([read(securityOptions), read(loginOptions)]);
+      const [nowSecurity, nowLogin] = await Promise.all([read(securitySettings), read(loginSettings)]);
       if (nowSecurity !== null) security.store(nowSecurity);
       if (nowLogin !== null) login.store(nowLogin);
       if (nowSecurity !== null && nowLogin !== null) {
@@ -125,33 +126,25 @@ export function inSafeOrder(ids: readonly StepId[]): readonly StepId[] {
 export function toApiCall(id: StepId, form: ApplyForm, attempts: number, homeUrl: string): ApiCall {
   switch (id) {
     case 'sg2fa':
-      return { suffix: '/2fa', body: { sg2fa: 1 } };
+      return toCall(twoFactor, { sg2fa: 1 });
     case 'login_attempts':
-      return { suffix: '/limit-login-attempts', body: { login_attempts: attempts as LoginAttempts } };
+      return toSettingCall('login_attempts', attempts);
     case 'disable_usernames': {
       const admin_names = Object.entries(form.names).map(([ID, name]) => ({
         ID: Number(ID),
         user_login: dropUnseen(name),
       }));
-      return {
-        suffix: '/disable-admin-username',
-        body: { disable_usernames: 1, ...(admin_names.length > 0 ? { admin_names } : {}) },
-      };
+      return toCall(disableAdminUsername, { disable_usernames: 1, ...(admin_names.length > 0 ? { admin_names } : {}) });
     }
     case 'login_url': {
       const { login, signup } = form.url;
-      return {
-        suffix: '/custom-login-url',
-        body: {
-          type: 'custom',
-          login: toLoginPath(login, homeUrl),
-          signup: signup === null ? null : toLoginPath(signup, homeUrl),
-        },
-      };
+      return toCall(customLoginUrl, {
+        type: 'custom',
+        login: toLoginPath(login, homeUrl),
+        signup: signup === null ? null : toLoginPath(signup, homeUrl),
+      });
     }
-    default: {
-      const toggle: SiteSecurityToggle | undefined = siteSecurityToggles.find(({ field }) => field === id);
-      return { suffix: toggle?.suffix ?? '', body: { [id]: 1 } };
-    }
+    default:
+      return toSettingCall(id, 1);
   }
 }

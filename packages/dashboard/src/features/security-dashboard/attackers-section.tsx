@@ -1,15 +1,16 @@
 import { toLogHref } from '@security-optimizer/contract/activity/log-address';
-import { useServices } from '../../api/services.js';
+import { useSite } from '../../api/site-context.js';
 import { __ } from '../../i18n/translate.js';
 import { Section } from '../../ui/section.js';
-import { AttackersList, LoginsPill } from '../activity-log/attackers-panel.js';
+import { LoginsPill } from '../activity-log/attackers-panel.js';
+import { AttackersList } from '../activity-log/attackers-table.js';
 import { useBlocks } from '../activity-log/blocks.js';
 import { useAttackers, withBlocks } from '../activity-log/use-attackers.js';
 import { useBlocking } from '../activity-log/use-blocking.js';
 
 /** The small panel "Who is attacking". @param most maximum number of rows */
 export default function AttackersSection({ limit }: { readonly limit: number }) {
-  const { config } = useServices();
+  const { config } = useSite();
   const part = useAttackers();
   const blocking = useBlocking();
   const rows = withBlocks(part, useBlocks()).slice(0, limit);

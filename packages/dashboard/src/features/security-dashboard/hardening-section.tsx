@@ -1,19 +1,20 @@
 import type { HardeningItem } from '@security-optimizer/contract/overview/endpoints';
 import { pages } from '@security-optimizer/contract/pages';
 import { useState } from 'react';
-import type { KnownLoginOptions, KnownOptions } from '../../api/options.js';
-import { useServices } from '../../api/services.js';
+import { useSite } from '../../api/site-context.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 import { Icon, IconTile } from '../../ui/icon.js';
-import { Meter, Section } from '../../ui/section.js';
-import { ServerText, ServerTitle, safeHref } from '../../ui/server-text.js';
-import { countLoginEssentials, countSecurityEssentials } from '../protection/essentials.js';
+import { Meter } from '../../ui/meter.js';
+import { SafeHtml, SafeHtmlTitle, safeHref } from '../../ui/safe-html.js';
+import { Section } from '../../ui/section.js';
+import { countLoginEssentials, countSecurityEssentials } from '../settings/essentials.js';
+import type { LoginSettings, SecuritySettings } from '../settings/settings-query.js';
 import { ebookSource, hardeningSource, useOverview } from './overview.js';
 
 export interface HardeningSectionProps {
   /** Null while they load. */
-  readonly security: KnownOptions | null;
-  readonly login: KnownLoginOptions | null;
+  readonly security: SecuritySettings | null;
+  readonly login: LoginSettings | null;
 }
 
 /** Security Hardening: a card for each page with essentials, and the provider's e-book beside them. */
@@ -49,10 +50,10 @@ function HardeningCard({ card }: { readonly card: HardeningItem }) {
     <article className="so-card so-hard">
       <IconTile name={icon} state={on * 2 >= total ? 'on' : 'warn'} large />
       <h3>
-        <ServerTitle text={name} />
+        <SafeHtmlTitle text={name} />
       </h3>
       <p>
-        <ServerText text={translate(text)} />
+        <SafeHtml text={translate(text)} />
       </p>
       <div className="so-hard__foot">
         {total === 0 ? (
@@ -80,9 +81,9 @@ function HardeningCard({ card }: { readonly card: HardeningItem }) {
   );
 }
 
-/** Builds the cards from the options, for a server without this endpoint. */
+/** Builds the cards from the settings, for a server without this endpoint. */
 function useOwnCards({ security, login }: HardeningSectionProps): readonly HardeningItem[] | undefined {
-  const { config } = useServices();
+  const { config } = useSite();
   const card = (id: 'SITE_SECURITY' | 'LOGIN_SETTINGS', title: string, text: string): HardeningItem => {
     const page = pages.find((item) => item.id === id);
     const count =
@@ -134,10 +135,10 @@ export function EbookPanel() {
       <EbookCover image={image ?? ''} />
       <div className="so-ebook__text">
         <h3>
-          <ServerTitle text={translate(ebook.title)} />
+          <SafeHtmlTitle text={translate(ebook.title)} />
         </h3>
         <p>
-          <ServerText text={translate(ebook.text)} />
+          <SafeHtml text={translate(ebook.text)} />
         </p>
         {ebook.link === '' || link === null ? null : (
           <a className="so-btn so-btn--iconend" href={link} target="_blank" rel="noopener noreferrer">

@@ -1,9 +1,9 @@
 import type { Notification } from '@security-optimizer/contract/overview/endpoints';
-import { LoadFailed } from '../../forms/load-states.js';
+import { LoadFailed } from '../../forms/request-failed.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 import { IconTile } from '../../ui/icon.js';
+import { SafeHtml, SafeHtmlTitle, safeHref } from '../../ui/safe-html.js';
 import { Section } from '../../ui/section.js';
-import { ServerText, ServerTitle, safeHref } from '../../ui/server-text.js';
 import { notificationsSource, useOverview } from './overview.js';
 
 const TILES = {
@@ -51,10 +51,10 @@ function Alert({ item }: { readonly item: Notification }) {
       <IconTile {...TILES[item.level]} />
       <div className="so-alert__text">
         <h3>
-          <ServerTitle text={title} />
+          <SafeHtmlTitle text={title} />
         </h3>
         <p>
-          <ServerText text={translate(item.text)} />
+          <SafeHtml text={translate(item.text)} />
         </p>
       </div>
       {link === null ? null : (

@@ -1,25 +1,29 @@
+import type { Endpoint } from '@security-optimizer/contract/endpoint';
 import {
   type Ebook,
+  eBook,
   ebook,
   type HardeningItem,
+  hardening,
   hardeningItem,
   type Notification,
   notification,
+  notifications,
+  protectionFacts,
   protectionFactsSchema,
   type RateState,
+  rate,
   rateState,
 } from '@security-optimizer/contract/overview/endpoints';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import * as z from 'zod/mini';
-import type { ApiFailure } from '../../api/client.js';
-import type { RunRequest } from '../../api/run-request.js';
-import { useServices } from '../../api/services.js';
-import { readItems, tolerant } from '../../api/tolerant.js';
+import type { ApiError } from '../../api/envelope.js';
+import { readItems, tolerant } from '../../api/tolerant-schemas.js';
+import { type RunRequest, useRequestRunners } from '../../forms/tracked-requests.js';
 
 /** A section with an endpoint of its own. */
 export interface OverviewSource<Part> {
-  readonly name: string;
-  readonly suffix: string;
+  readonly endpoint: Endpoint;
   readonly read: (data: unknown) => Part;
 }
 
@@ -27,7 +31,7 @@ export interface OverviewPart<Part> {
   /** Undefined while it loads. */
   readonly part: Part | undefined;
   /** Why it could not be loaded; null if the server lacks the endpoint. */
-  readonly failure: ApiFailure | null;
+  readonly failure: ApiError | null;
   /** Whether it is unknown and no request is running. */
   readonly missing: boolean;
   readonly retrying: boolean;
@@ -45,8 +49,7 @@ const factsSchema = tolerant(protectionFactsSchema);
 
 /** Important notifications. Entries without a title are dropped. */
 export const notificationsSource = {
-  name: 'notifications',
-  suffix: '/notifications',
+  endpoint: notifications,
   read: (data: unknown): readonly Notification[] =>
     readItems(notificationSchema, data)
       .filter(({ title }) => title !== '')
@@ -55,8 +58,7 @@ export const notificationsSource = {
 
 /** A card for each page with essentials. The count of essentials is optional. */
 export const hardeningSource = {
-  name: 'hardening',
-  suffix: '/hardening',
+  endpoint: hardening,
   read: (data: unknown): readonly HardeningItem[] =>
     readItems(cardSchema, data)
       .filter(({ title }) => title !== '')
@@ -65,8 +67,7 @@ export const hardeningSource = {
 
 /** The provider's e-book, or null if there is none. */
 export const ebookSource = {
-  name: 'ebook',
-  suffix: '/e-book',
+  endpoint: eBook,
   read: (data: unknown): Ebook | null => {
     const { data: book } = z.safeParse(ebookSchema, data);
     return book === undefined || book.title === '' ? null : book;
@@ -74,30 +75,28 @@ export const ebookSource = {
 };
 
 export const rateSource = {
-  name: 'rate',
-  suffix: '/rate',
+  endpoint: rate,
   read: (data: unknown): RateState => z.safeParse(rateSchema, data).data ?? { show: 0, link: '' },
 };
 
 /** Figures below the score; null if unknown. */
 export const factsSource = {
-  name: 'protectionFacts',
-  suffix: '/protection-facts',
+  endpoint: protectionFacts,
   read: (data: unknown) =>
     z.safeParse(factsSchema, data).data ?? { blocked: null, block_list: null, failed_logins: null },
 };
 
-export function overviewQuery<Part>({ name, suffix, read }: OverviewSource<Part>, runQuietly: RunRequest) {
+export function overviewQuery<Part>({ endpoint, read }: OverviewSource<Part>, runQuietly: RunRequest) {
   return queryOptions({
-    queryKey: [OVERVIEW_KEY, name],
-    queryFn: async ({ signal }) => read(await runQuietly<unknown>({ name, call: { suffix, signal } })),
+    queryKey: [OVERVIEW_KEY, endpoint.name],
+    queryFn: async ({ signal }) => read(await runQuietly<unknown>({ call: { endpoint, request: {}, signal } })),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
-/** Fetches a section. A failure is shown in its place, not as a notice. */
+/** Fetches a section. A failure is shown in its place, not as a toast. */
 export function useOverview<Part>(source: OverviewSource<Part>): OverviewPart<Part> {
-  const { runQuietly } = useServices();
+  const { runQuietly } = useRequestRunners();
   const query = useQuery(overviewQuery(source, runQuietly));
   const isKnown = query.data !== undefined;
   return {

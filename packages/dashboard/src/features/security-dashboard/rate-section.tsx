@@ -1,41 +1,41 @@
-import type { RateState } from '@security-optimizer/contract/overview/endpoints';
+import { type RateState, rate } from '@security-optimizer/contract/overview/endpoints';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useRef, useState } from 'react';
-import { ignoreFailure } from '../../api/options.js';
-import { useServices } from '../../api/services.js';
+import { toCall } from '../../api/client.js';
+import { ignoreApiError } from '../../api/envelope.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { __ } from '../../i18n/translate.js';
 import { restoreFocus } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
-import { safeHref } from '../../ui/server-text.js';
+import { safeHref } from '../../ui/safe-html.js';
 import { OVERVIEW_KEY, rateSource, useOverview } from './overview.js';
 
 const STARS = [1, 2, 3, 4, 5];
 
 /** Rate Us: asks for a review until it is dismissed. */
 export function RateSection() {
-  const { run } = useServices();
+  const { run } = useRequestRunners();
   const client = useQueryClient();
-  const { part: rate } = useOverview(rateSource);
+  const { part: state } = useOverview(rateSource);
   const [pending, setPending] = useState(false);
   const section = useRef<HTMLElement>(null);
   const id = useId();
-  if (rate === undefined || rate.show === 0) return null;
-  const link = rate.link === '' ? null : safeHref(rate.link);
+  if (state === undefined || state.show === 0) return null;
+  const link = state.link === '' ? null : safeHref(state.link);
 
   function dismiss(): void {
     if (pending) return;
     setPending(true);
     const next = section.current?.nextElementSibling?.querySelector<HTMLElement>('h2');
     run({
-      name: rateSource.name,
-      call: { suffix: rateSource.suffix, body: { show: 0 } },
+      call: toCall(rate, { show: 0 }),
       onSuccess: () => {
-        client.setQueryData<RateState>([OVERVIEW_KEY, rateSource.name], { show: 0, link: '' });
+        client.setQueryData<RateState>([OVERVIEW_KEY, rate.name], { show: 0, link: '' });
         // The section disappears; focus the next one.
         restoreFocus(() => next);
       },
       onComplete: () => setPending(false),
-    }).catch(ignoreFailure);
+    }).catch(ignoreApiError);
   }
 
   return (

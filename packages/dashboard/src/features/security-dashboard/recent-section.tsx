@@ -1,23 +1,21 @@
 import { toLogHref } from '@security-optimizer/contract/activity/log-address';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
-import { ApiFailure } from '../../api/client.js';
-import { useSiteZone } from '../../api/options.js';
-import { useServices } from '../../api/services.js';
-import { LoadFailed } from '../../forms/load-states.js';
-import { addDays } from '../../i18n/calendar.js';
-import { dayStart, siteNow } from '../../i18n/site-time.js';
+import { ApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
+import { LoadFailed } from '../../forms/request-failed.js';
+import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { addDays, dayStart, siteNow } from '../../i18n/days.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
+import { EmptyState } from '../../ui/inline-messages.js';
 import { Lazy } from '../../ui/lazy.js';
-import { EmptyState } from '../../ui/note.js';
 import { Section } from '../../ui/section.js';
 import { TableSkeleton } from '../../ui/table.js';
 import { Tabs } from '../../ui/tabs.js';
-import type { ListSource } from '../activity-log/log-lists.js';
-import { registeredSource, tabText, unknownSource } from '../activity-log/log-lists.js';
+import { type ListSource, registeredSource, tabText, unknownSource, useTraffic } from '../activity-log/log-lists.js';
 import { RegisteredTable, registeredColumns, UnknownTable, unknownColumns } from '../activity-log/log-tables.js';
 import type { TrafficLinks } from '../activity-log/traffic-chart.js';
-import { useTraffic } from '../activity-log/use-traffic.js';
+import { useSiteTimeZone } from '../settings/use-settings.js';
 
 const TABS = ['unknown', 'registered'] as const;
 type TabId = (typeof TABS)[number];
@@ -30,8 +28,8 @@ const loadTraffic = () =>
 
 /** Recent Activity: the chart of the last days, the newest rows, and a link to the log. */
 export default function RecentSection() {
-  const { config } = useServices();
-  const zone = useSiteZone();
+  const { config } = useSite();
+  const zone = useSiteTimeZone();
   const [tab, open] = useState<TabId>('unknown');
   const today = siteNow(zone, Date.now()).day;
   const from = dayStart(zone, addDays(today, 1 - DAYS));
@@ -158,20 +156,20 @@ function RecentList<Row>({ recent, columns, emptyText, children }: RecentListPro
 
 interface Recent<Row> {
   readonly rows: readonly Row[] | undefined;
-  readonly failure: ApiFailure | null;
+  readonly failure: ApiError | null;
   readonly retrying: boolean;
   readonly retry: () => void;
 }
 
 /** The newest rows of a list (the limited view of the specification). */
 function useRecent<Row>(source: ListSource<Row>): Recent<Row> {
-  const { runQuietly } = useServices();
+  const { runQuietly } = useRequestRunners();
   const query = useQuery({
-    queryKey: ['recent', source.name],
+    queryKey: ['recent', source.endpoint.name],
     queryFn: async ({ signal }) => {
-      const call = { suffix: source.suffix, body: { limitedView: 1 }, signal };
-      const rows = source.read(await runQuietly<unknown>({ name: source.name, call }));
-      if (rows === null) throw new ApiFailure('refused');
+      const call = { endpoint: source.endpoint, request: { limitedView: 1 }, signal };
+      const rows = source.read(await runQuietly<unknown>({ call }));
+      if (rows === null) throw new ApiError('refused');
       return rows;
     },
   });

@@ -2,12 +2,12 @@ import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ok, refused } from '../../../test/api-server.js';
-import { openDashboard, sectionTitles } from '../../../test/dashboard-page.js';
-import { notice } from '../../../test/fake-overview.js';
-import { type FakeSite, gate, startFakeSite } from '../../../test/fake-site.js';
-import { tableTexts } from '../../../test/log-page.js';
-import { toastTexts, visited } from '../../../test/open-page.js';
+import { notice } from '../../../test/fake-site/overview.js';
+import { ok, refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, gate, startFakeSite } from '../../../test/fake-site/site.js';
+import { tableTexts } from '../../../test/pages/activity-log.js';
+import { toastTexts, visited } from '../../../test/pages/open-page.js';
+import { openDashboard, sectionTitles } from '../../../test/pages/security-dashboard.js';
 
 let site: FakeSite;
 beforeEach(async () => {

@@ -1,15 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { loginOptions, securityOptions, useOptions } from '../../api/options.js';
 import type { InitialQuery } from '../../api/preloaded-responses.js';
-import { invalidate } from '../../api/query-client.js';
-import type { Services } from '../../api/services.js';
+import { invalidate } from '../../api/queries.js';
+import type { RequestRunners } from '../../forms/tracked-requests.js';
 import { __ } from '../../i18n/translate.js';
-import { HeaderFoot } from '../../ui/host.js';
 import { Lazy, useIdle, usePlaced } from '../../ui/lazy.js';
+import { HeaderFoot } from '../../ui/portals.js';
 import { Section } from '../../ui/section.js';
-import { attackersQuery, useAttackers } from '../activity-log/use-attackers.js';
+import { attackersQuery, toAttackersCall, useAttackers } from '../activity-log/use-attackers.js';
+import { loginSettings, securitySettings } from '../settings/settings-query.js';
+import { useSettings } from '../settings/use-settings.js';
 import { HardeningSection } from './hardening-section.js';
-import { Hero, HeroFailed, HeroSkeleton } from './hero.js';
 import { NotificationsSection } from './notifications-section.js';
 import {
   ebookSource,
@@ -22,20 +22,21 @@ import {
   rateSource,
   useOverview,
 } from './overview.js';
+import { ProtectionScore, ScoreFailed, ScoreSkeleton } from './protection-score.js';
 import { RateSection } from './rate-section.js';
 
-/** The page's queries beside its options. */
-export function first({ runQuietly }: Services): readonly InitialQuery[] {
+/** The page's queries beside its settings. */
+export function first({ runQuietly }: RequestRunners): readonly InitialQuery[] {
   const sources = [notificationsSource, hardeningSource, ebookSource, rateSource, factsSource];
   return [
     ...sources.map(
       (source: OverviewSource<unknown>): InitialQuery => ({
-        call: { suffix: source.suffix },
+        call: { endpoint: source.endpoint, request: {} },
         prefetch: (queries) => queries.prefetchQuery(overviewQuery(source, runQuietly)),
       }),
     ),
     {
-      call: { suffix: '/activity-attackers' },
+      call: toAttackersCall(false),
       prefetch: (queries) => queries.prefetchQuery(attackersQuery(false, runQuietly)),
     },
   ];
@@ -103,8 +104,8 @@ function useComplete(): boolean {
 /** Security Dashboard: protection score, next steps, notifications and recent activity. */
 export default function SecurityDashboardPage() {
   const client = useQueryClient();
-  const security = useOptions(securityOptions);
-  const login = useOptions(loginOptions);
+  const security = useSettings(securitySettings);
+  const login = useSettings(loginSettings);
 
   const placed = usePlaced(useComplete() && security.state !== 'loading' && login.state !== 'loading');
 
@@ -117,11 +118,11 @@ export default function SecurityDashboardPage() {
     <>
       <HeaderFoot>
         {security.state === 'ready' && login.state === 'ready' ? (
-          <Hero security={security} login={login} onChanged={changed} />
+          <ProtectionScore security={security} login={login} onChanged={changed} />
         ) : security.state === 'failed' || login.state === 'failed' ? (
-          <HeroFailed parts={[security, login]} />
+          <ScoreFailed parts={[security, login]} />
         ) : (
-          <HeroSkeleton />
+          <ScoreSkeleton />
         )}
       </HeaderFoot>
       <div className={placed ? undefined : 'so-unplaced'}>
@@ -130,8 +131,8 @@ export default function SecurityDashboardPage() {
           <Attackers />
         </div>
         <HardeningSection
-          security={security.state === 'ready' ? security.options : null}
-          login={login.state === 'ready' ? login.options : null}
+          security={security.state === 'ready' ? security.values : null}
+          login={login.state === 'ready' ? login.values : null}
         />
         <RateSection />
         <RecentLater />

@@ -5,14 +5,15 @@ import {
   type SiteSecurityToggle,
   siteSecurityToggles,
 } from '@security-optimizer/contract/settings/protections';
-import type { KnownLoginOptions, KnownOptions, StoredOptions } from '../../api/options.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
-import { isCustomLoginUrl, selectedAttempts } from '../protection/essentials.js';
+import { isCustomLoginUrl, selectedAttempts } from '../settings/essentials.js';
+import type { LoginSettings, SecuritySettings } from '../settings/settings-query.js';
+import type { StoredSettings } from '../settings/use-settings.js';
 
-/** The options of both settings pages and their stores. */
+/** The settings of both pages and their stores. */
 export interface SettingsStores {
-  readonly security: StoredOptions<KnownOptions>;
-  readonly login: StoredOptions<KnownLoginOptions>;
+  readonly security: StoredSettings<SecuritySettings>;
+  readonly login: StoredSettings<LoginSettings>;
 }
 
 export type LoginStep = 'sg2fa' | 'disable_usernames' | 'login_attempts' | 'login_url';
@@ -31,17 +32,17 @@ export interface Step {
 }
 
 /** The essentials that are off, most valuable first. Unknown ones are omitted. */
-export function openSteps(security: KnownOptions, login: KnownLoginOptions): readonly Step[] {
+export function openSteps(security: SecuritySettings, login: LoginSettings): readonly Step[] {
   return [...loginSteps(login), ...securityFields.filter((field) => security[field] === 0).map(securityStep)];
 }
 
 /** Recommended limit of failed logins: the default of a new site, or the highest choice. */
-export function recommendedAttempts({ login_attempts = [] }: KnownLoginOptions): number {
+export function recommendedAttempts({ login_attempts = [] }: LoginSettings): number {
   const values = login_attempts.map(({ value }) => value).filter((value) => value > 0);
   return values.includes(DEFAULT_LOGIN_ATTEMPTS) ? DEFAULT_LOGIN_ATTEMPTS : Math.max(0, ...values);
 }
 
-function loginSteps(login: KnownLoginOptions): readonly Step[] {
+function loginSteps(login: LoginSettings): readonly Step[] {
   const steps: Step[] = [];
   if (login.sg2fa === 0) {
     steps.push({

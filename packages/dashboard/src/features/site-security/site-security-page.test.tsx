@@ -1,9 +1,9 @@
 import { fireEvent, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ok, refused } from '../../../test/api-server.js';
-import { type FakeSite, gate, startFakeSite, store, toPage } from '../../../test/fake-site.js';
-import { findSwitch, openPage, toastTexts, withinRow } from '../../../test/open-page.js';
+import { ok, refused } from '../../../test/fake-site/server.js';
+import { type FakeSite, gate, startFakeSite, store, toPage } from '../../../test/fake-site/site.js';
+import { findSwitch, openPage, toastTexts, withinRow } from '../../../test/pages/open-page.js';
 
 const XSS = 'Advanced XSS Protection';
 const RPC = 'Disable XML-RPC';
@@ -190,7 +190,7 @@ describe('a switch', () => {
     expect(xss.getAttribute('aria-checked')).toBe('true');
   });
 
-  it('retries with the wanted value, keeps the focus and removes the old notices', async () => {
+  it('retries with the wanted value, keeps the focus and removes the old toasts', async () => {
     site.replies.set('/disable-feeds', () => refused(500, 'internal', 'No.'));
     await openPage(site);
     const feeds = await findSwitch(FEEDS);
@@ -233,7 +233,7 @@ describe('a switch', () => {
     expect(feeds.getAttribute('aria-checked')).toBe('false');
   });
 
-  it('says in a neutral notice that a protection is off, and switches it on again', async () => {
+  it('says in a neutral toast that a protection is off, and switches it on again', async () => {
     await openPage(site);
     const xss = await findSwitch(XSS);
     await userEvent.click(xss);
@@ -311,7 +311,7 @@ describe('the session', () => {
     expect(site.options).toMatchObject({ disable_feed: 1, disable_xml_rpc: 0 });
   });
 
-  it('shows one notice with a login link once it has ended', async () => {
+  it('shows one toast with a login link once it has ended', async () => {
     await openPage(site);
     const [feeds, rpc] = [await findSwitch(FEEDS), await findSwitch(RPC)];
     site.nonce = null;

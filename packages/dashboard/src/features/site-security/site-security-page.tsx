@@ -1,58 +1,54 @@
+import {
+  fetchSignedXmlRpc,
+  settingRequestName,
+  updateSignedXmlRpc,
+} from '@security-optimizer/contract/settings/endpoints';
 import { signedXmlRpcSchema } from '@security-optimizer/contract/settings/options';
 import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type * as z from 'zod/mini';
-import {
-  type ChangeState,
-  type KnownOptions,
-  type OptionsSource,
-  securityOptions,
-  type Toggle,
-  toggleRequestName,
-  useChanges,
-  useOptions,
-  useToggles,
-  withPending,
-} from '../../api/options.js';
-import { useServices } from '../../api/services.js';
-import { readKnown } from '../../api/tolerant.js';
-import { notSavedText, OptionsFailed, OptionsSkeleton } from '../../forms/load-states.js';
+import { toCall } from '../../api/client.js';
+import { useSite } from '../../api/site-context.js';
+import { readKnown } from '../../api/tolerant-schemas.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 import { Section } from '../../ui/section.js';
 import { ToggleRow, useHashTarget } from '../../ui/setting-row.js';
-import { countSecurityEssentials, isRecommended } from '../protection/essentials.js';
-import { EssentialsMeter } from '../protection/protection-status.js';
+import { type ChangeState, type Toggle, useChanges, useToggles, withPending } from '../settings/change-setting.js';
+import { countSecurityEssentials, EssentialsMeter, isRecommended } from '../settings/essentials.js';
+import { type SecuritySettings, type SettingsSource, securitySettings } from '../settings/settings-query.js';
+import { notSavedText, SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
+import { useSettings } from '../settings/use-settings.js';
 
 const toggles: readonly Toggle[] = siteSecurityToggles;
 
 /** Site Security: one switch for each entry of the catalogue. */
 export default function SiteSecurityPage() {
-  const options = useOptions(securityOptions);
-  const { changes, change } = useToggles(options.store);
+  const settings = useSettings(securitySettings);
+  const { changes, change } = useToggles(settings.store);
   const title = __('Site Security', 'security-optimizer');
-  useHashTarget(options.state === 'ready', () => false);
+  useHashTarget(settings.state === 'ready', () => false);
 
-  if (options.state === 'loading') {
+  if (settings.state === 'loading') {
     return (
       <Section title={title} busy>
-        <OptionsSkeleton rows={toggles.length} />
+        <SettingsSkeleton rows={toggles.length} />
       </Section>
     );
   }
-  if (options.state === 'failed') {
+  if (settings.state === 'failed') {
     return (
       <Section title={title}>
-        <OptionsFailed failure={options.failure} retrying={options.retrying} onRetry={options.retry} />
+        <SettingsFailed failure={settings.failure} retrying={settings.retrying} onRetry={settings.retry} />
       </Section>
     );
   }
 
-  const shown = withPending(options.options, changes);
+  const shown = withPending(settings.values, changes);
   return (
     <Section title={title} side={<EssentialsMeter {...countSecurityEssentials(shown)} />}>
       <div className="so-card">
         {toggles.map((toggle) => {
-          const stored = options.options[toggle.field];
+          const stored = settings.values[toggle.field];
           if (stored === undefined) return null;
           return (
             <SecurityRow
@@ -60,7 +56,7 @@ export default function SiteSecurityPage() {
               toggle={toggle}
               stored={stored}
               value={shown[toggle.field] ?? stored}
-              change={changes[toggleRequestName(toggle.field)]}
+              change={changes[settingRequestName(toggle.field)]}
               onChange={change}
             />
           );
@@ -75,11 +71,11 @@ export interface SecurityRowProps {
   /** Stored value, and value to show. */
   readonly stored: 0 | 1;
   readonly value: 0 | 1;
-  readonly change: ChangeState<KnownOptions> | undefined;
+  readonly change: ChangeState<SecuritySettings> | undefined;
   readonly onChange: (toggle: Toggle, wanted: 0 | 1) => void;
 }
 
-/** The row of one option of Site Security. */
+/** The row of one setting of Site Security. */
 export function SecurityRow({ toggle, stored, value, change, onChange }: SecurityRowProps) {
   const failed = change?.state === 'failed' ? change : null;
   return (
@@ -109,9 +105,9 @@ export function SecurityRow({ toggle, stored, value, change, onChange }: Securit
 
 type SignedXmlRpc = Partial<z.infer<typeof signedXmlRpcSchema>>;
 
-const source: OptionsSource<SignedXmlRpc> = {
+const source: SettingsSource<SignedXmlRpc> = {
   key: ['signed-xml-rpc'],
-  call: { suffix: '/signed-xml-rpc', method: 'GET' },
+  call: toCall(fetchSignedXmlRpc, {}),
   read: (data) => readKnown(signedXmlRpcSchema, data),
 };
 
@@ -120,9 +116,9 @@ const source: OptionsSource<SignedXmlRpc> = {
  * needs them or the server does not know them.
  */
 export function SignedXmlRpcLine() {
-  const { api } = useServices();
+  const { api } = useSite();
   const client = useQueryClient();
-  // No notice on failure: an older server lacks this endpoint.
+  // No toast on failure: an older server lacks this endpoint.
   const { data = {} } = useQuery<SignedXmlRpc, unknown>({
     queryKey: source.key,
     queryFn: async () => source.read((await api.call<unknown>(source.call)).data),
@@ -135,7 +131,7 @@ export function SignedXmlRpcLine() {
   const { signed_xml_rpc: value, plugins = [] } = withPending(data, changes);
   if (value === undefined || plugins.length === 0) return null;
   const names = plugins.map(({ name }) => name).join(', ');
-  const saving = changes['update:signed_xml_rpc']?.state === 'saving';
+  const saving = changes[updateSignedXmlRpc.name]?.state === 'saving';
   return (
     <>
       {' '}
@@ -152,8 +148,7 @@ export function SignedXmlRpcLine() {
           if (saving) return;
           const wanted = value === 1 ? 0 : 1;
           change({
-            name: 'update:signed_xml_rpc',
-            call: { suffix: '/signed-xml-rpc', body: { signed_xml_rpc: wanted } },
+            call: toCall(updateSignedXmlRpc, { signed_xml_rpc: wanted }),
             target: { signed_xml_rpc: wanted },
           });
         }}

@@ -1,2 +1,0 @@
-declare module 'virtual:polyfills';
-declare module 'abortcontroller-polyfill/dist/polyfill-patch-fetch';

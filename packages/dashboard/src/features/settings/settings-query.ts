@@ -1,0 +1,68 @@
+import { type ActivityOptions, activityOptionsSchema } from '@security-optimizer/contract/activity/schemas';
+import { type LoginOptions, loginOptionsSchema } from '@security-optimizer/contract/login/schemas';
+import { postHackJobs } from '@security-optimizer/contract/post-hack/endpoints';
+import { fetchOptions } from '@security-optimizer/contract/settings/endpoints';
+import { securityOptionsSchema } from '@security-optimizer/contract/settings/options';
+import type { SecurityOptions } from '@security-optimizer/contract/settings/protections';
+import { queryOptions } from '@tanstack/react-query';
+import { type ApiCall, toCall } from '../../api/client.js';
+import { ApiError } from '../../api/envelope.js';
+import { readKnown } from '../../api/tolerant-schemas.js';
+import type { RunRequest } from '../../forms/tracked-requests.js';
+import { isRecord } from '../../i18n/locale.js';
+
+/** How the settings of a page are fetched and parsed. */
+export interface SettingsSource<Values extends object> {
+  readonly key: readonly string[];
+  readonly call: ApiCall;
+  /** Parses a response; drops invalid fields. */
+  readonly read: (data: unknown) => Values;
+}
+
+/** The settings that the server knows; an older server may lack some. */
+export type SecuritySettings = Readonly<Partial<SecurityOptions>>;
+export type LoginSettings = Readonly<Partial<LoginOptions>>;
+export type ActivitySettings = Readonly<Partial<ActivityOptions>>;
+
+export const securitySettings: SettingsSource<SecuritySettings> = {
+  key: ['settings', 'security'],
+  call: toCall(fetchOptions, { page: 'security' }),
+  read: (data) => readKnown(securityOptionsSchema, data),
+};
+
+export const loginSettings: SettingsSource<LoginSettings> = {
+  key: ['settings', 'login'],
+  call: toCall(fetchOptions, { page: 'login' }),
+  read: (data) => readKnown(loginOptionsSchema, data),
+};
+
+export const activitySettings: SettingsSource<ActivitySettings> = {
+  key: ['settings', 'activity'],
+  call: toCall(fetchOptions, { page: 'activity' }),
+  read: (data) => readKnown(activityOptionsSchema, data),
+};
+
+/** The jobs of Post-hack Actions. That page parses them, so that the schema is not part of every page. */
+export const postHackSource: SettingsSource<{ readonly jobs?: unknown; readonly facts?: unknown }> = {
+  key: ['post-hack'],
+  call: toCall(postHackJobs, {}),
+  read: (data) => (isRecord(data) && 'jobs' in data ? data : {}),
+};
+
+/** Query for the settings of the page. Fetched once; refetched only on request. */
+export function settingsQuery<Values extends object>(source: SettingsSource<Values>, run: RunRequest) {
+  return queryOptions({
+    queryKey: source.key,
+    queryFn: async (): Promise<Values> => parseNonEmpty(source, await run<unknown>({ call: source.call })),
+    staleTime: Number.POSITIVE_INFINITY,
+    // The response may arrive before the page is drawn; a failure has then been reported.
+    retryOnMount: false,
+  });
+}
+
+/** @throws ApiError if no field is valid */
+export function parseNonEmpty<Values extends object>(source: SettingsSource<Values>, data: unknown): Values {
+  const values = source.read(data);
+  if (Object.keys(values).length === 0) throw new ApiError('refused');
+  return values;
+}
