@@ -3,24 +3,27 @@
  * load parts that are opened later.
  */
 const DRAWN_WITH_PAGE = /\/traffic-chart\.tsx$/;
-/** Lazy parts that are drawn once the browser is idle. They have their own chunk, too. */
+/** Lazy parts that are drawn once the browser is idle, after the chart: they share its chunk. */
 const DRAWN_WHEN_IDLE = /\/recent-section\.tsx$/;
 /** Features with few lazy parts: a separate chunk would only cost another request. */
 const FEW_LAZY_PARTS = new Set(['consent', 'post-hack-actions', 'security-dashboard']);
 /** Pages with common modules that no other page needs at once: rows of settings, with their controls. */
 const SETTINGS_PAGES = new Set(['site-security', 'login-settings']);
+/** Its own modules are too few for a chunk: they are added to that of the settings. */
+const SMALL_PAGE = 'site-security';
 const FEATURE = /\/src\/features\/([a-z-]+)\//;
 
 /**
  * Assigns modules to chunks. Each chunk is compressed separately, so many small ones cost more than they save:
  *
  * - `base`: needed by the entry or by two or more pages;
- * - `settings`: needed by the pages of settings, and by no other page before something is opened;
+ * - `settings`: needed by the pages of settings, and by no other page before something is opened; contains all of
+ *   Site Security;
  * - `<page>-page`: needed only by this page; the log's contains its tables, which the Security Dashboard draws
  *   later;
  * - `<page>-parts`: needed only by the dialogs and tabs of this page;
  * - `parts`: lazy parts of several pages, and small ones;
- * - `recent`, `traffic`: Recent Activity, the chart of visits.
+ * - `traffic`: the chart of visits, and Recent Activity, which follows it on the Security Dashboard.
  *
  * @param {string} entry path of the entry's module
  * @returns function for `codeSplitting.groups[].name` of Rolldown
@@ -37,11 +40,11 @@ export function chunkNames(entry) {
     const [slug] = slugs;
     const kinds = new Set([...needed].map(getKind));
     const isShared = slugs.size > 1 || slug === undefined;
-    if ([...needed].every((root) => DRAWN_WHEN_IDLE.test(root))) return 'recent';
+    if ([...needed].every((root) => DRAWN_WHEN_IDLE.test(root))) return 'traffic';
     if (!kinds.has('page') && !kinds.has('drawn'))
       return isShared || FEW_LAZY_PARTS.has(slug) ? 'parts' : `${slug}-parts`;
     if (!kinds.has('page') && !kinds.has('opened')) return 'traffic';
-    if (!isShared) return `${slug}-page`;
+    if (!isShared) return slug === SMALL_PAGE ? 'settings' : `${slug}-page`;
     const pages = [...needed].filter((root) => getKind(root) !== 'opened').map((root) => FEATURE.exec(root)?.[1]);
     if (pages.every((page) => page === 'activity-log')) return 'activity-log-page';
     return pages.every((page) => SETTINGS_PAGES.has(page)) ? 'settings' : 'base';

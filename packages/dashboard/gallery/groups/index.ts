@@ -11,12 +11,14 @@ import { postHackPage } from './page-post-hack.js';
 import { siteSecurityPage } from './page-site-security.js';
 import { pickers } from './pickers.js';
 import { remedies } from './remedies.js';
+import { catalogue } from './settings.js';
 
 /** All groups of the gallery, in the order of its contents. */
 export const groups: readonly Group[] = [
   buttons,
   switches,
   rows,
+  catalogue,
   fields,
   chipFields,
   pickers,

@@ -4,17 +4,25 @@ import { rate, updateConsent } from '@security-optimizer/contract/overview/endpo
 import { fetchSignedXmlRpc, settingEndpoint } from '@security-optimizer/contract/settings/endpoints';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, ok, refused, staleNonce, startApiServer } from '../../test/fake-site/server.js';
-import { type ApiClient, createApiClient, restUrl, toCall } from './client.js';
+import { type ApiClient, createApiClient, restUrl, SILENT, TRACKED, toCall } from './client.js';
 import { ApiError } from './envelope.js';
 
 let server: ApiServer;
 let api: ApiClient;
+/** What the listener to tracked requests was told. */
+let told: string[] = [];
 
 beforeEach(async () => {
+  told = [];
   server = await startApiServer(() => ok({}));
   api = createApiClient(
     { restBase: `${server.origin}/wp-json/`, address: window.location.href, fetch: globalThis.fetch },
     { first: 'oldnonce01', url: `${server.origin}/nonce` },
+    {
+      started: (name) => told.push(`${name} started`),
+      succeeded: (name, { message }) => told.push(`${name} succeeded: ${message}`),
+      failed: (name, { kind }) => told.push(`${name} failed: ${kind}`),
+    },
   );
 });
 
@@ -209,5 +217,35 @@ describe('restUrl', () => {
     expect(restUrl('https://example.com/index.php?rest_route=/', 'x/v1/y', query, base)).toBe(
       'https://example.com/index.php?rest_route=/x/v1/y&page=2&q=a%20b%26c',
     );
+  });
+});
+
+describe('a tracked request', () => {
+  const call = toCall(rate, { show: 0 });
+
+  it('is told from start to success, before its caller gets the response', async () => {
+    server.handler = () => ok({}, 'Done.');
+    await api.call(call, TRACKED);
+    expect(told).toEqual(['rate started', 'rate succeeded: Done.']);
+  });
+
+  it('is told once although its nonce is renewed', async () => {
+    server.handler = ({ url, headers }) => {
+      if (url === '/nonce') return { body: 'newnonce01' };
+      return headers['x-wp-nonce'] === 'oldnonce01' ? staleNonce : ok({}, 'Done.');
+    };
+    await api.call(call, { name: 'own' });
+    expect(told).toEqual(['own started', 'own succeeded: Done.']);
+  });
+
+  it('is told as failed with the kind of its error', async () => {
+    server.handler = () => refused(500, 'internal', 'No.');
+    await catchFailure(api.call(call, SILENT));
+    expect(told).toEqual(['rate started', 'rate failed: refused']);
+  });
+
+  it('is told to nobody without tracking', async () => {
+    await api.call(call);
+    expect(told).toEqual([]);
   });
 });

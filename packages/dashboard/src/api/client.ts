@@ -2,24 +2,66 @@ import { API_NAMESPACE, type Endpoint, PROVIDER_NAMESPACE } from '@security-opti
 import type { EndpointName } from '@security-optimizer/contract/endpoints';
 import type { RequestOf } from '@security-optimizer/contract/requests';
 import { ApiError, type ApiResponse, parseEnvelope } from './envelope.js';
+import type { OutcomeMessage } from './outcome-messages.js';
 
 export interface ApiClient {
   /**
    * Sends a request. If the nonce has expired, renews it and repeats the request once.
    *
+   * @param tracking what to tell the owner; without it nobody is told, as for polls, searches and repeated fetches
    * @throws ApiError
    */
-  call<Data>(call: ApiCall): Promise<ApiResponse<Data>>;
+  call<Data>(call: ApiCall, tracking?: Tracking<Data>): Promise<ApiResponse<Data>>;
   /** URL of a download for a link, with the current nonce in its query. */
   link(download: { readonly suffix: string }, query: Query): string;
+}
+
+/** What is told about a request whose start and end are tracked (specification sections 4 and 8). */
+export interface Tracking<Data = unknown> {
+  /** Name of the request. Default: the one of the endpoint. */
+  readonly name?: string;
+  /** Only the state is tracked; the place of the request shows its outcome. */
+  readonly silent?: true;
+  /** Success text; may depend on the response's data and message. */
+  readonly successText?: string | ((data: Data, message: string) => string);
+  /** The message of success. Default: one with `successText` and the server's message. */
+  readonly successMessage?: (data: Data, message: string) => OutcomeMessage;
+  /** Error text; takes precedence over all texts of the server. */
+  readonly errorText?: string;
+}
+
+/** A request with the usual messages. */
+export const TRACKED = {} as const;
+/** A request whose place shows its outcome. */
+export const SILENT = { silent: true } as const;
+
+/** Is told about tracked requests, before the caller gets the outcome. */
+export interface RequestEvents {
+  started(name: string): void;
+  succeeded<Data>(name: string, response: ApiResponse<Data>, tracking: Tracking<Data>): void;
+  /** Also called for cancelled requests. */
+  failed(name: string, error: ApiError, tracking: Pick<Tracking, 'silent' | 'errorText'>): void;
 }
 
 /** The REST client of one wp-admin page. */
 export function createApiClient(
   transport: Transport,
   nonce: { readonly first: string; readonly url: string },
+  events: RequestEvents,
 ): ApiClient {
   const nonces = createNonceStore(nonce.first, new URL(nonce.url, transport.address).href, transport.fetch);
+
+  async function sendWithNonce<Data>(call: ApiCall): Promise<ApiResponse<Data>> {
+    const used = nonces.current();
+    try {
+      return await send<Data>(call, used, transport);
+    } catch (error) {
+      if (!isStaleNonce(error)) throw error;
+      const renewal = await nonces.renew(used);
+      if (renewal === 'renewed') return send<Data>(call, nonces.current(), transport);
+      throw new ApiError(renewal === 'gone' ? 'session_gone' : 'no_response', { cause: error });
+    }
+  }
 
   return {
     link: ({ suffix }, query) =>
@@ -29,16 +71,16 @@ export function createApiClient(
         { ...query, _wpnonce: nonces.current() },
         transport.address,
       ),
-    async call<Data>(call: ApiCall) {
-      const used = nonces.current();
-      try {
-        return await send<Data>(call, used, transport);
-      } catch (error) {
-        if (!isStaleNonce(error)) throw error;
-        const renewal = await nonces.renew(used);
-        if (renewal === 'renewed') return send<Data>(call, nonces.current(), transport);
-        throw new ApiError(renewal === 'gone' ? 'session_gone' : 'no_response', { cause: error });
-      }
+    async call<Data>(call: ApiCall, tracking?: Tracking<Data>) {
+      if (tracking === undefined) return sendWithNonce<Data>(call);
+      const name = tracking.name ?? call.endpoint.name;
+      events.started(name);
+      const response = await sendWithNonce<Data>(call).catch((error: ApiError) => {
+        events.failed(name, error, tracking);
+        throw error;
+      });
+      events.succeeded(name, response, tracking);
+      return response;
     },
   };
 }

@@ -4,7 +4,7 @@ import type { ApiError, ServerNotification } from './envelope.js';
 
 /** What to tell the owner after a request; drawn as a toast. */
 export interface OutcomeMessage {
-  readonly type: 'success' | 'error';
+  readonly type: 'success' | 'error' | 'warning' | 'info';
   /** Default: one for the type. */
   readonly title?: string;
   /** May contain `strong` and links of the server. */
@@ -13,7 +13,12 @@ export interface OutcomeMessage {
   readonly autoClose: boolean;
   /** A later message with the same key replaces it. Default: the name of the request. */
   readonly key?: string;
-  readonly action?: { readonly label: string; readonly href: string };
+  /** A link, or an action such as Undo. */
+  readonly action?:
+    | { readonly label: string; readonly href: string }
+    | { readonly label: string; readonly run: () => void };
+  /** The element that has changed; the message must not cover it. */
+  readonly about?: Element | null;
 }
 
 /**

@@ -97,7 +97,7 @@ describe('data from the server', () => {
     await sent[0]?.fail();
     act(() => {
       window.dispatchEvent(new Event('focus'));
-      document.dispatchEvent(new Event('visibilitychange'));
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
       onlineManager.setOnline(false);
       onlineManager.setOnline(true);
     });

@@ -1,10 +1,10 @@
 import { notifyManager, QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
+import { useCallback, useSyncExternalStore } from 'react';
 import type { ApiError } from './envelope.js';
 
 declare module '@tanstack/react-query' {
   interface Register {
-    /** Error type of all query functions. */
+    /** Error type of all queries and mutations. */
     defaultError: ApiError;
   }
 }
@@ -26,6 +26,7 @@ export function createQueryClient(): QueryClient {
         refetchOnReconnect: false,
         refetchOnWindowFocus: false,
       },
+      mutations: { networkMode: 'always' },
     },
   });
 }
@@ -50,16 +51,11 @@ export function useQueryData<Data>(queryKey: QueryKey): Data | undefined {
   return useSyncExternalStore(subscribe, () => client.getQueryData<Data>(queryKey));
 }
 
-/** Calls `run` whenever the page becomes visible again, because another tab may have changed its data. */
-export function usePageVisible(run: () => void): void {
-  const latest = useRef(run);
-  latest.current = run;
-
-  useEffect(() => {
-    const onChange = (): void => {
-      if (document.visibilityState === 'visible') latest.current();
-    };
-    document.addEventListener('visibilitychange', onChange);
-    return () => document.removeEventListener('visibilitychange', onChange);
-  }, []);
-}
+/**
+ * Option of a query whose data another tab may have changed: refetches it when the page becomes visible. Data that could
+ * not be loaded are not fetched again, because the owner retries.
+ */
+export const REFETCH_WHEN_VISIBLE = {
+  refetchOnWindowFocus: ({ state }: { readonly state: { readonly data: unknown } }) =>
+    state.data === undefined ? false : 'always',
+} as const;

@@ -42,13 +42,13 @@ export async function mount(
   // Fetch the settings while the page's code loads.
   const settings = page.settings.map((source) => ({
     hasArrived: hasArrived(source.call),
-    fetched: services.queries.prefetchQuery(settingsQuery(source, services.runners.run)),
+    fetched: services.queries.prefetchQuery(settingsQuery(source, services.site.api)),
   }));
   const { default: Page, first = () => [] } = await page.load();
   // Wait for preloaded responses that have arrived, to draw without placeholders. Wait for nothing else.
   await Promise.all([
     ...settings.filter((one) => one.hasArrived).map(({ fetched }) => fetched),
-    ...first(services.runners)
+    ...first(services.site.api)
       .filter(({ call }) => hasArrived(call))
       .map(({ prefetch }) => prefetch(services.queries)),
   ]);

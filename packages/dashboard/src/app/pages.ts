@@ -1,5 +1,6 @@
 import { type PageId, type PageText, pages } from '@security-optimizer/contract/pages';
 import type { ComponentType } from 'react';
+import type { ApiClient } from '../api/client.js';
 import type { InitialQuery } from '../api/preloaded-responses.js';
 import {
   activitySettings,
@@ -8,12 +9,11 @@ import {
   type SettingsSource,
   securitySettings,
 } from '../features/settings/settings-query.js';
-import type { RequestRunners } from '../forms/tracked-requests.js';
 
 interface PageCode {
   readonly default: ComponentType;
   /** Queries of the page besides its settings; their preloaded responses are drawn at once. */
-  readonly first?: (runners: RequestRunners) => readonly InitialQuery[];
+  readonly first?: (api: ApiClient) => readonly InitialQuery[];
 }
 
 interface Page {

@@ -1,48 +1,47 @@
 import { createContext, useContext } from 'react';
-import type { ApiClient } from '../api/client.js';
-import { ApiError } from '../api/envelope.js';
-import { failureMessage, SESSION_MESSAGE, sessionMessage, successMessage } from '../api/outcome-messages.js';
-import type { RunRequest, TrackedRequest } from '../forms/tracked-requests.js';
-import type { Toast, ToastStore } from '../ui/toast-store.js';
+import type { RequestEvents } from '../api/client.js';
+import {
+  failureMessage,
+  type OutcomeMessage,
+  SESSION_MESSAGE,
+  sessionMessage,
+  successMessage,
+} from '../api/outcome-messages.js';
+import type { ToastStore } from '../ui/toast-store.js';
 
 /**
- * Creates the function that runs the dashboard's requests: tracks their state, shows the toasts of the specification
- * (section 8), and calls the callbacks.
+ * Creates the listener to tracked requests: it keeps their state, and shows the toasts of the specification (section
+ * 8). A cancelled request shows none.
  */
-export function createRunRequest(parts: {
-  readonly client: Pick<ApiClient, 'call'>;
+export function createRequestEvents(parts: {
   readonly requests: RequestStore;
   readonly toasts: Pick<ToastStore, 'show' | 'closeKey'>;
   readonly loginUrl: string;
-}): RunRequest {
-  const { client, requests, toasts, loginUrl } = parts;
+}): RequestEvents {
+  const { requests, toasts, loginUrl } = parts;
 
-  function show(toast: Toast | null, key: string): void {
-    if (toast !== null) toasts.show({ key, ...toast });
+  function show(message: OutcomeMessage | null, key: string): void {
+    if (message !== null) toasts.show({ key, ...message });
   }
 
-  return async function runRequest<Data>(request: TrackedRequest<Data>): Promise<Data> {
-    const { call, name = call.endpoint.name, successText } = request;
-    requests.started(name);
-    toasts.closeKey(name);
-    try {
-      const response = await client.call<Data>(call);
+  return {
+    started(name) {
+      requests.started(name);
+      toasts.closeKey(name);
+    },
+    succeeded(name, response, { silent, successText, successMessage: own }) {
       requests.ended(name, 'succeeded');
+      if (silent) return;
       toasts.closeKey(SESSION_MESSAGE);
-      const own = typeof successText === 'function' ? successText(response.data, response.message) : successText;
-      show(request.successToast?.(response.data, response.message) ?? successMessage(own, response), name);
-      request.onSuccess?.(response.data);
-      return response.data;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      const { data, message } = response;
+      const text = typeof successText === 'function' ? successText(data, message) : successText;
+      show(own?.(data, message) ?? successMessage(text, response), name);
+    },
+    failed(name, error, { silent, errorText }) {
       requests.ended(name, 'failed');
-      if (error.kind === 'cancelled') throw error;
-      show(error.kind === 'session_gone' ? sessionMessage(loginUrl) : failureMessage(error, request.errorText), name);
-      request.onFailure?.(error);
-      throw error;
-    } finally {
-      request.onComplete?.();
-    }
+      if (silent || error.kind === 'cancelled') return;
+      show(error.kind === 'session_gone' ? sessionMessage(loginUrl) : failureMessage(error, errorText), name);
+    },
   };
 }
 

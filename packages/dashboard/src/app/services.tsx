@@ -4,15 +4,18 @@ import { createApiClient, type Fetch, type PreloadedResponses } from '../api/cli
 import type { Config } from '../api/config.js';
 import { createQueryClient } from '../api/queries.js';
 import { type Site, SiteContext } from '../api/site-context.js';
-import { type RequestRunners, RequestRunnersContext } from '../forms/tracked-requests.js';
 import { UiContext, type UiHost } from '../ui/portals.js';
 import { createToastStore, ToastContext, type ToastStore } from '../ui/toast-store.js';
-import { createRequestStore, createRunRequest, type RequestStore, RequestStoreContext } from './request-lifecycle.js';
+import {
+  createRequestEvents,
+  createRequestStore,
+  type RequestStore,
+  RequestStoreContext,
+} from './request-lifecycle.js';
 
 /** What the pages and dialogs of one container share. Each member is the value of a context. */
 export interface Services {
   readonly site: Site;
-  readonly runners: RequestRunners;
   readonly requests: RequestStore;
   readonly toasts: ToastStore;
   readonly queries: QueryClient;
@@ -37,22 +40,16 @@ export function createServices(
   const api = createApiClient(
     { restBase: config.restBase, address, fetch, preloaded },
     { first: config.nonce, url: config.nonceUrl },
+    createRequestEvents({ requests, toasts, loginUrl: config.loginUrl }),
   );
-  const { loginUrl } = config;
   return {
     site: { config, api, navigate },
-    runners: {
-      run: createRunRequest({ client: api, requests, toasts, loginUrl }),
-      runQuietly: createRunRequest({ client: api, requests, toasts: NO_TOASTS, loginUrl }),
-    },
     requests,
     toasts,
     queries: createQueryClient(),
     ui: { portal, assetsPath: config.assetsPath, fetch },
   };
 }
-
-const NO_TOASTS = { show: () => undefined, closeKey: () => undefined };
 
 export function ServicesProvider({
   services,
@@ -63,15 +60,13 @@ export function ServicesProvider({
 }) {
   return (
     <SiteContext value={services.site}>
-      <RequestRunnersContext value={services.runners}>
-        <RequestStoreContext value={services.requests}>
-          <ToastContext value={services.toasts}>
-            <QueryClientProvider client={services.queries}>
-              <UiContext value={services.ui}>{children}</UiContext>
-            </QueryClientProvider>
-          </ToastContext>
-        </RequestStoreContext>
-      </RequestRunnersContext>
+      <RequestStoreContext value={services.requests}>
+        <ToastContext value={services.toasts}>
+          <QueryClientProvider client={services.queries}>
+            <UiContext value={services.ui}>{children}</UiContext>
+          </QueryClientProvider>
+        </ToastContext>
+      </RequestStoreContext>
     </SiteContext>
   );
 }

@@ -1,13 +1,12 @@
-import { type ReactNode, useState } from 'react';
-import { type ApiError, ignoreApiError, isOutcomeUnknown } from '../api/envelope.js';
+import type { ReactNode } from 'react';
 import { __ } from '../i18n/translate.js';
 import { Button } from '../ui/button.js';
 import { Dialog, type DialogProps } from '../ui/dialog.js';
 import { SaveFailed } from './request-failed.js';
-import { type TrackedRequest, useRequestRunners } from './tracked-requests.js';
+import type { Submission } from './use-submit.js';
 
 export interface FormDialogProps extends Omit<DialogProps, 'pending' | 'footer'> {
-  readonly saving: Submission;
+  readonly saving: Pick<Submission, 'pending' | 'failure'>;
   /** Shows the submit button as dangerous. */
   readonly danger?: boolean;
   /** Default: "Save". */
@@ -51,45 +50,4 @@ export function FormDialog({
       <SaveFailed failure={saving.failure} />
     </Dialog>
   );
-}
-
-export interface SubmitRequest<Data> extends TrackedRequest<Data> {
-  /** The outcome is unknown: the change may have been saved. */
-  readonly onUnclear?: () => void;
-}
-
-export interface Submission {
-  readonly pending: boolean;
-  /** Error of the last attempt, until the next one. */
-  readonly failure: ApiError | null;
-  readonly save: <Data>(request: SubmitRequest<Data>) => void;
-}
-
-/** Sends the request of a dialog, one at a time. The form keeps its values on failure. */
-export function useSubmit(): Submission {
-  const { run } = useRequestRunners();
-  const [pending, setPending] = useState(false);
-  const [failure, setFailure] = useState<ApiError | null>(null);
-
-  return {
-    pending,
-    failure,
-    save(request) {
-      if (pending) return;
-      setPending(true);
-      setFailure(null);
-      run({
-        ...request,
-        onFailure: (reason) => {
-          setFailure(reason);
-          request.onFailure?.(reason);
-          if (isOutcomeUnknown(reason)) request.onUnclear?.();
-        },
-        onComplete: () => {
-          setPending(false);
-          request.onComplete?.();
-        },
-      }).catch(ignoreApiError);
-    },
-  };
 }

@@ -105,6 +105,12 @@ export interface OpenDialogs<Name extends string, Props> {
 }
 
 /** Opens the dialogs of a page, one at a time. Their code is loaded on demand; a toast reports a failure. */
+/** Props of a dialog that knows what it is about. */
+export interface DialogProps {
+  /** The closing animation has ended. */
+  readonly onClosed: () => void;
+}
+
 export function useDialogs<Name extends string, Props>(
   dialogs: Readonly<Record<Name, LoadDialog<Props>>>,
 ): OpenDialogs<Name, Props> {

@@ -57,7 +57,7 @@ export default function ActivityLogPage() {
         );
       case 'log-settings':
         return (
-          <Lazy load={loadSettings} props={{ settings }}>
+          <Lazy load={loadSettings} props={{}}>
             <TabSkeleton />
           </Lazy>
         );

@@ -2,9 +2,8 @@ import { testAlerts, updateAlertLimits } from '@security-optimizer/contract/aler
 import { ALERTS_PER_HOUR, type Alerts, type LastDelivery } from '@security-optimizer/contract/alerts/schemas';
 import { type ReactNode, useId, useState } from 'react';
 import { toCall } from '../../api/client.js';
-import { ignoreApiError } from '../../api/envelope.js';
 import { LoadFailed } from '../../forms/request-failed.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
@@ -223,25 +222,25 @@ function LastDeliveryLine({ last }: { readonly last: LastDelivery | null }) {
 
 /** The limit and the quiet hours. */
 export function Limits({ alerts, state }: { readonly alerts: Alerts; readonly state: AlertsState }) {
-  const { run } = useRequestRunners();
   const id = useId();
-  const [saving, setSaving] = useState<'per_hour' | 'quiet_hours' | null>(null);
+  const { pending, save: send } = useSubmit();
+  const [field, setField] = useState<'per_hour' | 'quiet_hours'>('per_hour');
   const [failed, setFailed] = useState<'per_hour' | 'quiet_hours' | null>(null);
+  const saving = pending ? field : null;
   const title = __('At most', 'security-optimizer');
 
-  function save(field: 'per_hour' | 'quiet_hours', value: number): void {
-    if (saving !== null) return;
-    setSaving(field);
+  function save(changed: 'per_hour' | 'quiet_hours', value: number): void {
+    if (pending) return;
+    setField(changed);
     setFailed(null);
-    run<unknown>({
-      call: toCall(updateAlertLimits, { [field]: value }),
+    send<unknown>({
+      call: toCall(updateAlertLimits, { [changed]: value }),
       onSuccess: state.store,
       onFailure: () => {
-        setFailed(field);
+        setFailed(changed);
         state.reload();
       },
-      onComplete: () => setSaving(null),
-    }).catch(ignoreApiError);
+    });
   }
 
   const notSaved = __('We couldn’t save this.', 'security-optimizer');
@@ -304,17 +303,15 @@ interface TestResponse {
 
 /** Sends a test by one channel; the row shows the result. */
 function useTest(channel: 'mail' | Channel, state: AlertsState): TestState {
-  const { run } = useRequestRunners();
-  const [pending, setPending] = useState(false);
+  const { pending, save } = useSubmit();
   const [result, setResult] = useState<TestState['result']>(null);
   return {
     pending,
     result,
     send() {
       if (pending) return;
-      setPending(true);
       setResult(null);
-      run<TestResponse | null>({
+      save<TestResponse | null>({
         call: toCall(testAlerts, { channel }),
         onSuccess: (data) => {
           if (data === null) return;
@@ -329,8 +326,7 @@ function useTest(channel: 'mail' | Channel, state: AlertsState): TestState {
             : translate(data.text);
           setResult({ ok, text });
         },
-        onComplete: () => setPending(false),
-      }).catch(ignoreApiError);
+      });
     },
   };
 }

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import * as z from 'zod/mini';
 import { toCall } from '../../api/client.js';
 import { ApiError } from '../../api/envelope.js';
-import { usePageVisible } from '../../api/queries.js';
+import { REFETCH_WHEN_VISIBLE } from '../../api/queries.js';
 import { useSite } from '../../api/site-context.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 
@@ -33,9 +33,9 @@ export function useAlerts(): AlertsState {
       if (alerts === null) throw new ApiError('refused');
       return alerts;
     },
+    ...REFETCH_WHEN_VISIBLE,
   });
   const failure = query.error instanceof ApiError ? query.error : null;
-  usePageVisible(() => void query.refetch());
   return {
     alerts: query.data ?? null,
     failure,

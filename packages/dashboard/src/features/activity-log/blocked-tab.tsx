@@ -2,9 +2,9 @@ import { blockedUsers, blockIp, blockUser, loginUnblock } from '@security-optimi
 import type { BlockedRow } from '@security-optimizer/contract/activity/schemas';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState } from 'react';
-import { type ApiCall, toCall } from '../../api/client.js';
+import { type ApiCall, TRACKED, toCall } from '../../api/client.js';
 import { type ApiError, ignoreApiError } from '../../api/envelope.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { useSite } from '../../api/site-context.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
@@ -32,7 +32,7 @@ const source: ListSource<BlockedRow> = {
 export default function BlockedTab() {
   const queries = useQueryClient();
   const list = useLogList(source, NO_FILTERS);
-  const { run } = useRequestRunners();
+  const { api } = useSite();
   const blocking = useBlocking(list.reload);
   const unblock = useUnblock(list.reload, (row) => {
     const { duration, note } = toSameTerms(toTarget(row).block, toTarget(row));
@@ -42,7 +42,7 @@ export default function BlockedTab() {
       return;
     }
     const call = toCall(blockUser, { id: row.visitor_id, block: 1, duration, ...(note !== '' && { note }) });
-    run<unknown>({ call, onSuccess: list.reload }).catch(ignoreApiError);
+    api.call<unknown>(call, TRACKED).then(list.reload, ignoreApiError);
   });
   const id = useId();
   const { rows } = list;
@@ -251,7 +251,7 @@ export interface Unblock {
  * @param undo blocks the visitor of a row again
  */
 export function useUnblock(onDone: () => void, undo: (row: BlockedRow) => void): Unblock {
-  const { run } = useRequestRunners();
+  const { api } = useSite();
   const queries = useQueryClient();
   const [states, setStates] = useState<Readonly<Record<string, UnblockState>>>({});
   const latest = useRef({ onDone, undo, mounted: true });
@@ -273,30 +273,34 @@ export function useUnblock(onDone: () => void, undo: (row: BlockedRow) => void):
     const state = states[row.id];
     if (state === 'pending' || state === 'leaving') return;
     mark(row.id, 'pending');
-    run<unknown>({
-      call: toUnblockCall(row),
-      successToast: () =>
-        undoToast({
-          title: __('Unblocked', 'security-optimizer'),
-          text: `\u2066${row.user}\u2069`,
-          undo: () => latest.current.undo(row),
-        }),
-      onSuccess: () => {
-        if (row.type === 'ip') noteBlockChange(queries, row.user, null);
-        mark(row.id, 'leaving');
-        // Only if the focus would be lost with the button.
-        const { activeElement } = document;
-        const isFocused = activeElement?.closest<HTMLElement>('tr')?.dataset.row === String(row.id);
-        if (isFocused || activeElement === document.body) findNext()?.focus();
-        setTimeout(() => {
-          if (!latest.current.mounted) return;
-          latest.current.onDone();
-          // The same address may be blocked again and reappear under this id.
-          mark(row.id, null);
-        }, ROW_ANIMATION_MS);
+    const successMessage = () =>
+      undoToast({
+        title: __('Unblocked', 'security-optimizer'),
+        text: `\u2066${row.user}\u2069`,
+        undo: () => latest.current.undo(row),
+      });
+    api.call<unknown>(toUnblockCall(row), { successMessage }).then(
+      () => leave(row, findNext),
+      (error) => {
+        mark(row.id, 'failed');
+        ignoreApiError(error);
       },
-      onFailure: () => mark(row.id, 'failed'),
-    }).catch(ignoreApiError);
+    );
+  }
+
+  function leave(row: BlockedRow, findNext: () => HTMLElement | null): void {
+    if (row.type === 'ip') noteBlockChange(queries, row.user, null);
+    mark(row.id, 'leaving');
+    // Only if the focus would be lost with the button.
+    const { activeElement } = document;
+    const isFocused = activeElement?.closest<HTMLElement>('tr')?.dataset.row === String(row.id);
+    if (isFocused || activeElement === document.body) findNext()?.focus();
+    setTimeout(() => {
+      if (!latest.current.mounted) return;
+      latest.current.onDone();
+      // The same address may be blocked again and reappear under this id.
+      mark(row.id, null);
+    }, ROW_ANIMATION_MS);
   }
 
   return { states, start };

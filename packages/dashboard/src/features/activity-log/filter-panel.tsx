@@ -3,10 +3,11 @@ import { LOG_LIFETIMES } from '@security-optimizer/contract/activity/limits';
 import type { ActivityFilter } from '@security-optimizer/contract/activity/schemas';
 import { readAddresses } from '@security-optimizer/contract/typed-addresses';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import * as z from 'zod/mini';
 import { toCall } from '../../api/client.js';
-import { ignoreApiError } from '../../api/envelope.js';
+import { ApiError } from '../../api/envelope.js';
 import { useSite } from '../../api/site-context.js';
 import { addressFault } from '../../forms/ip-address.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
@@ -282,24 +283,30 @@ export function useFilterOptions(
   text: string,
 ): readonly ComboOption[] {
   const { api } = useSite();
-  const [found, setFound] = useState<{ readonly text: string; readonly options: readonly ComboOption[] } | null>(null);
-
-  useEffect(() => {
-    if (text === '') return;
-    const abort = new AbortController();
-    const timer = setTimeout(async () => {
-      const call = toCall(searchActivityFilter, { list, filter, search: text }, { signal: abort.signal });
-      const response = await api.call<unknown>(call).catch(ignoreApiError);
-      const { data: found } = z.safeParse(searchActivityFilter.response, response?.data);
-      if (found !== undefined && !abort.signal.aborted) setFound({ text, ...found });
-    }, SEARCH_PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [api, list, filter, text]);
+  const search = useDebounced(text, SEARCH_PAUSE_MS);
+  const { data: found } = useQuery({
+    queryKey: ['filter-options', list, filter, search],
+    queryFn: async ({ signal }) => {
+      const call = toCall(searchActivityFilter, { list, filter, search }, { signal });
+      const { data } = z.safeParse(searchActivityFilter.response, (await api.call<unknown>(call)).data);
+      if (data === undefined) throw new ApiError('refused');
+      return data.options;
+    },
+    enabled: search !== '' && search === text,
+    gcTime: 0,
+  });
 
   if (text === '') return known;
-  if (found?.text === text) return found.options;
+  if (found !== undefined && search === text) return found;
   return known.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()));
+}
+
+/** A value that has not changed for some time. */
+function useDebounced(value: string, ms: number): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
 }

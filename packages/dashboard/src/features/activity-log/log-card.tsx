@@ -4,7 +4,6 @@ import { toCall } from '../../api/client.js';
 import { ignoreApiError } from '../../api/envelope.js';
 import { useSite } from '../../api/site-context.js';
 import { LoadFailed } from '../../forms/request-failed.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
 import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
@@ -303,12 +302,11 @@ export interface ExportMenuProps {
 /** Downloads all rows that match the filters. The server streams the file. */
 export function ExportMenu({ name, applied, disabled }: ExportMenuProps) {
   const { api } = useSite();
-  const { run } = useRequestRunners();
 
   async function download(format: 'csv' | 'json'): Promise<void> {
     // A link can neither show an error nor renew the nonce, so request the list first.
     const call = toCall(activityNews, { list: name, since: 0, ...toFilterBody(applied) });
-    const started = await run<unknown>({ name: activityExport.name, call }).catch(ignoreApiError);
+    const started = await api.call<unknown>(call, { name: activityExport.name }).catch(ignoreApiError);
     if (started === undefined) return;
     const link = document.createElement('a');
     link.href = api.link(activityExport, { list: name, format, ...toFilterQuery(applied) });

@@ -20,14 +20,19 @@ import {
   unknownRow,
 } from '@security-optimizer/contract/activity/schemas';
 import type { Endpoint } from '@security-optimizer/contract/endpoint';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useMemo, useRef, useState } from 'react';
 import * as z from 'zod/mini';
-import { toCall } from '../../api/client.js';
-import { ApiError, ignoreApiError } from '../../api/envelope.js';
+import { TRACKED, toCall } from '../../api/client.js';
+import { ApiError } from '../../api/envelope.js';
 import { useSite } from '../../api/site-context.js';
 import { tolerant } from '../../api/tolerant-schemas.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { __ } from '../../i18n/translate.js';
 import { type AppliedFilters, toFilterBody } from './applied-filters.js';
 
@@ -150,91 +155,84 @@ export interface LogList<Row> {
   readonly loadMoreQuietly: () => void;
 }
 
-interface State<Row> extends Pick<LogList<Row>, 'rows' | 'fetching' | 'failure' | 'firstAdded' | 'loadedAt'> {
-  /** The filters of the rows. */
-  readonly of: AppliedFilters | null;
+interface Page<Row> extends LogRows<Row> {
+  /** When it was requested, milliseconds since 1970. */
+  readonly startedAt: number;
 }
+
+const FIRST_PAGE: { readonly page: number; readonly cursor: string | null } = { page: 1, cursor: null };
 
 /** The rows of a list for the applied filters. A new request cancels the running one, as does unmounting. */
 export function useLogList<Row extends { readonly id: string | number }>(
   source: ListSource<Row>,
   applied: AppliedFilters,
 ): LogList<Row> {
-  const { run } = useRequestRunners();
-  const [state, setState] = useState<State<Row>>({
-    rows: null,
-    of: null,
-    fetching: 'first',
-    failure: null,
-    firstAdded: null,
-    loadedAt: 0,
-  });
-  const latest = useRef({ state, applied });
-  latest.current = { state, applied };
-  const running = useRef<AbortController | null>(null);
+  const { api } = useSite();
+  const client = useQueryClient();
+  const filters = toFilterBody(applied);
+  const [firstAdded, setFirstAdded] = useState<{ readonly id: string; readonly of: AppliedFilters } | null>(null);
 
-  const load = useCallback(
-    async (kind: 'first' | 'again' | 'more', quietly = false) => {
-      running.current?.abort();
-      const abort = new AbortController();
-      running.current = abort;
-      const { applied: wanted, state: now } = latest.current;
-      const before = now.rows;
+  const options = infiniteQueryOptions({
+    queryKey: ['log', source.endpoint.name, filters],
+    queryFn: async ({ pageParam: { page, cursor }, signal }): Promise<Page<Row>> => {
       const startedAt = Date.now();
-      setState((last) => ({ ...last, fetching: kind, failure: null }));
-      try {
-        const page = kind === 'more' && before !== null ? before.page + 1 : 1;
-        const cursor = kind === 'more' ? before?.cursor : null;
-        const request = { page, ...toFilterBody(wanted), ...(cursor ? { cursor } : {}) };
-        const data = await run<unknown>({ call: { endpoint: source.endpoint, request, signal: abort.signal } });
-        if (abort.signal.aborted) return;
-        const loaded = source.read(data);
-        if (loaded === null) throw new ApiError('refused');
-        const rows = kind === 'more' && before !== null ? withAdded(before, loaded) : loaded;
-        const firstAdded = kind === 'more' && !quietly ? rows.entries[before?.entries.length ?? 0]?.id : undefined;
-        setState({
-          rows,
-          of: wanted,
-          fetching: null,
-          failure: null,
-          firstAdded: firstAdded === undefined ? null : String(firstAdded),
-          loadedAt: kind === 'more' ? now.loadedAt : startedAt,
-        });
-      } catch (error) {
-        ignoreApiError(error);
-        if (abort.signal.aborted) return;
-        // Keep the rows if a reload fails; the request's toast reports it.
-        const failure = kind === 'again' && latest.current.state.of === wanted ? null : (error as ApiError);
-        setState((last) => ({ ...last, fetching: null, failure }));
-      }
+      const request = { page, ...filters, ...(cursor ? { cursor } : {}) };
+      const { data } = await api.call<unknown>({ endpoint: source.endpoint, request, signal }, TRACKED);
+      const loaded = source.read(data);
+      if (loaded === null) throw new ApiError('refused');
+      return { ...loaded, startedAt };
     },
-    [run, source],
-  );
+    initialPageParam: FIRST_PAGE,
+    getNextPageParam: ({ page, pages, cursor }) => (page < pages ? { page: page + 1, cursor } : undefined),
+    staleTime: Number.POSITIVE_INFINITY,
+    // The list is loaded whenever its tab or its filters are opened.
+    gcTime: 0,
+  });
+  const query = useInfiniteQuery({ ...options, placeholderData: keepPreviousData });
+  const { data, isFetching, isFetchingNextPage, isFetchNextPageError, isPlaceholderData } = query;
+  const rows = useMemo(() => data && joinPages(data.pages), [data]);
+  const isCurrent = data !== undefined && !isPlaceholderData;
+  // The filters of earlier rows stay open to change if the new ones can't be loaded.
+  const last = useRef<LogRows<Row> | null>(null);
+  last.current = rows ?? last.current;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another choice loads its own first page
-  useEffect(() => {
-    void load('first');
-    return () => running.current?.abort();
-  }, [load, applied]);
+  async function loadMore(quietly: boolean): Promise<void> {
+    const count = rows?.entries.length ?? 0;
+    setFirstAdded(null);
+    const { data: loaded, isSuccess } = await query.fetchNextPage();
+    const added = isSuccess && !quietly ? joinPages(loaded.pages).entries[count] : undefined;
+    if (added !== undefined) setFirstAdded({ id: String(added.id), of: applied });
+  }
 
-  const { of, ...rest } = state;
+  function reload(): void {
+    setFirstAdded(null);
+    void client.cancelQueries({ queryKey: options.queryKey, exact: true });
+    // The toast of the request reports a failure; the rows stay.
+    client.fetchInfiniteQuery({ ...options, pages: 1, staleTime: 0 }).catch(() => undefined);
+  }
+
   return {
-    ...rest,
-    isCurrent: of === applied,
-    reload: () => void load('again'),
-    retry: () => void load('first'),
-    loadMore: () => void load('more'),
-    loadMoreQuietly: () => void load('more', true),
+    rows: rows ?? last.current,
+    isCurrent,
+    fetching: isFetchingNextPage ? 'more' : !isFetching ? null : isCurrent ? 'again' : 'first',
+    failure: isFetchNextPageError || data === undefined ? query.error : null,
+    firstAdded: firstAdded?.of === applied ? firstAdded.id : null,
+    loadedAt: data?.pages[0]?.startedAt ?? 0,
+    reload,
+    retry: () => void query.refetch(),
+    loadMore: () => void loadMore(false),
+    loadMoreQuietly: () => void loadMore(true),
   };
 }
 
-/** Appends a page and drops duplicates. */
-function withAdded<Row extends { readonly id: string | number }>(
-  before: LogRows<Row>,
-  list: LogRows<Row>,
-): LogRows<Row> {
-  const known = new Set(before.entries.map(({ id }) => id));
-  return { ...list, entries: [...before.entries, ...list.entries.filter(({ id }) => !known.has(id))] };
+/** The rows of all pages without duplicates. */
+function joinPages<Row extends { readonly id: string | number }>(pages: readonly Page<Row>[]): LogRows<Row> {
+  const last = pages[pages.length - 1] as Page<Row>;
+  const rows = new Map<string | number, Row>();
+  for (const { entries } of pages) {
+    for (const row of entries) if (!rows.has(row.id)) rows.set(row.id, row);
+  }
+  return { ...last, entries: Array.from(rows.values()) };
 }
 
 /** Polling interval, milliseconds. */

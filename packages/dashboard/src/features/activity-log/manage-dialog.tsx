@@ -4,12 +4,12 @@ import { type VisitorStatus, visitorStatusSchema } from '@security-optimizer/con
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as z from 'zod/mini';
-import { toCall } from '../../api/client.js';
+import { SILENT, TRACKED, toCall } from '../../api/client.js';
 import type { ApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
 import { tolerant } from '../../api/tolerant-schemas.js';
-import { useSubmit } from '../../forms/form-dialog.js';
 import { LoadFailed, SaveFailed } from '../../forms/request-failed.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
 import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
@@ -269,13 +269,12 @@ export function useVisitorStatus(
   readonly failure: ApiError | null;
   readonly retry: () => void;
 } {
-  const { run: runLoudly, runQuietly } = useRequestRunners();
-  const run = quiet ? runQuietly : runLoudly;
+  const { api } = useSite();
   const query = useQuery({
     queryKey: ['visitor-status', id],
     queryFn: async ({ signal }) => {
       const call = toCall(visitorStatus, { id }, { signal });
-      return z.parse(schema, (await run<unknown>({ call })) ?? {});
+      return z.parse(schema, (await api.call<unknown>(call, quiet ? SILENT : TRACKED)).data ?? {});
     },
     gcTime: 0,
   });

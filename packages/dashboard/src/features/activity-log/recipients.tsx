@@ -7,13 +7,13 @@ import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import * as z from 'zod/mini';
-import { type ApiCall, toCall } from '../../api/client.js';
+import { type ApiCall, TRACKED, toCall } from '../../api/client.js';
 import { ApiError, ignoreApiError } from '../../api/envelope.js';
-import { invalidate, usePageVisible } from '../../api/queries.js';
+import { invalidate, REFETCH_WHEN_VISIBLE } from '../../api/queries.js';
 import { useSite } from '../../api/site-context.js';
-import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { FormDialog } from '../../forms/form-dialog.js';
 import { SaveFailed } from '../../forms/request-failed.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { addChips, ChipInput } from '../../ui/chip-input.js';
@@ -154,7 +154,7 @@ function listError(wanted: readonly string[], known: readonly string[], remainin
 
 /** Edit Notification Email: replaces an address, and selects what it receives. */
 export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed }: RecipientDialogProps) {
-  const { run } = useRequestRunners();
+  const { api } = useSite();
   const [text, setText] = useState(recipient.email);
   const [others] = useState(() =>
     recipients.entries.map((item) => item.email).filter((other) => other !== recipient.email),
@@ -191,8 +191,8 @@ export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed 
       call: replaceRecipients(recipients.entries.map((item) => (item.email === recipient.email ? email : item.email))),
       onSuccess: () => {
         // A new address starts with the weekly report alone.
-        if (before === null) end();
-        else run<unknown>({ call, onComplete: end }).catch(ignoreApiError);
+        if (before === null) return end();
+        return api.call<unknown>(call, TRACKED).catch(ignoreApiError).finally(end);
       },
       onFailure: ({ fields }) => {
         const message = Object.values(fields)[0];
@@ -265,18 +265,18 @@ export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed 
 
 /** Delete Notification Email. */
 export function DeleteDialog({ recipient, recipients, onChanged, onClosed, onDeleted }: RecipientDialogProps) {
-  const { run } = useRequestRunners();
+  const { api } = useSite();
   const saving = useSubmit();
   const closing = useDialogClose(onClosed);
 
   function submit(): void {
     const before = recipients.entries.map(({ email }) => email);
     const undo = (): void => {
-      run<unknown>({ call: replaceRecipients(before), onSuccess: onChanged }).catch(ignoreApiError);
+      api.call<unknown>(replaceRecipients(before), TRACKED).then(onChanged, ignoreApiError);
     };
     saving.save<unknown>({
       call: replaceRecipients(before.filter((email) => email !== recipient.email)),
-      successToast: () =>
+      successMessage: () =>
         undoToast({ title: __('Deleted', 'security-optimizer'), text: escapeText(recipient.email), undo }),
       onSuccess: () => {
         onDeleted?.();
@@ -338,21 +338,17 @@ const schema = z.extend(recipientsSchema, {
 /** Recipients of the weekly report. */
 export function useRecipients() {
   const { api } = useSite();
-  const { run } = useRequestRunners();
   const client = useQueryClient();
   const query = useQuery({
     queryKey: KEY,
     queryFn: async ({ signal }): Promise<Recipients> => {
-      const data = await run<unknown>({ call: toCall(weeklyReport, {}, { signal }) });
-      const recipients = readRecipients(data);
+      const tracking = client.getQueryData(KEY) === undefined ? TRACKED : undefined;
+      const recipients = readRecipients((await api.call<unknown>(toCall(weeklyReport, {}, { signal }), tracking)).data);
       if (recipients === null) throw new ApiError('refused');
       return recipients;
     },
-  });
-  // Each change sends the whole list, so an outdated list would undo changes of others.
-  usePageVisible(async () => {
-    const response = await api.call<unknown>(toCall(weeklyReport, {})).catch(ignoreApiError);
-    client.setQueryData<Recipients>(KEY, (before) => (before && readRecipients(response?.data)) ?? undefined);
+    // Each change sends the whole list, so an outdated list would undo changes of others.
+    ...REFETCH_WHEN_VISIBLE,
   });
   return {
     recipients: query.data ?? null,

@@ -5,11 +5,11 @@ import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import * as z from 'zod/mini';
-import { toCall } from '../../api/client.js';
+import { SILENT, toCall } from '../../api/client.js';
 import { ApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
 import { tolerant } from '../../api/tolerant-schemas.js';
 import { LoadFailed } from '../../forms/request-failed.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
 import { siteNow, timeOfDay, twoDigits } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
@@ -107,12 +107,12 @@ export default function RequestDrawer(props: RequestDrawerProps) {
 const schema = tolerant(requestDetailsSchema, { goal: null });
 
 function useRequestDetails(id: number) {
-  const { runQuietly } = useRequestRunners();
+  const { api } = useSite();
   const query = useQuery({
     queryKey: ['activity-request', id],
     queryFn: async ({ signal }) => {
       const call = toCall(activityRequest, { id }, { signal });
-      const { data } = z.safeParse(schema, await runQuietly<unknown>({ call }));
+      const { data } = z.safeParse(schema, (await api.call<unknown>(call, SILENT)).data);
       if (data === undefined) throw new ApiError('refused');
       return data;
     },

@@ -1,37 +1,31 @@
 import { logLifetimePreview } from '@security-optimizer/contract/activity/endpoints';
 import { LOG_LIFETIME_UNDO_SECONDS, WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity/limits';
 import { lifetimePreviewSchema } from '@security-optimizer/contract/activity/schemas';
+import { logRows, type SettingRow } from '@security-optimizer/contract/settings/setting-rows';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { ApiCall } from '../../api/client.js';
 import { ApiError } from '../../api/envelope.js';
 import { useSite } from '../../api/site-context.js';
 import { readKnown } from '../../api/tolerant-schemas.js';
 import { formatNumber } from '../../i18n/locale.js';
-import { __, _n, sprintf, translate } from '../../i18n/translate.js';
+import { __, _n, sprintf } from '../../i18n/translate.js';
 import { ConfirmDialog } from '../../ui/dialog.js';
 import { Note } from '../../ui/inline-messages.js';
 import { Section } from '../../ui/section.js';
-import { Select } from '../../ui/select.js';
-import { SettingRow, ToggleRow } from '../../ui/setting-row.js';
-import { undoToast, weakenedToast } from '../../ui/toast-store.js';
-import { type ChangeState, toSettingCall, useChanges, withPending } from '../settings/change-setting.js';
-import { type ActivitySettings, activitySettings } from '../settings/settings-query.js';
-import { notSavedText, SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
-import { getKeptDays, type SettingsState, type SettingsStore } from '../settings/use-settings.js';
+import { undoToast } from '../../ui/toast-store.js';
+import { usePending, useSetting } from '../settings/change-setting.js';
+import { SettingRows, SettingSelect } from '../settings/setting-controls.js';
+import { activitySettings } from '../settings/settings-query.js';
+import { SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
+import { useKnownSettings, useSettings } from '../settings/use-settings.js';
 
-export interface SettingsTabProps {
-  readonly settings: SettingsState<ActivitySettings> & SettingsStore<ActivitySettings>;
-}
-
-type Field = 'disable_activity_log' | 'anonymize_addresses' | 'log_own_cron';
 const ROWS = 4;
 
 /** Log Settings: log on or off, retention, and what is recorded. */
-export default function SettingsTab({ settings }: SettingsTabProps) {
+export default function SettingsTab() {
+  const settings = useSettings(activitySettings);
   const title = __('Log Settings', 'security-optimizer');
-  const { changes, change } = useChanges<ActivitySettings>(activitySettings, settings.store);
-  const [lowered, setLowered] = useState<{ readonly before: number; readonly atMs: number } | null>(null);
   if (settings.state === 'loading') {
     return (
       <Section title={title} busy>
@@ -46,209 +40,74 @@ export default function SettingsTab({ settings }: SettingsTabProps) {
       </Section>
     );
   }
-
-  const stored = settings.values;
-  const shown = withPending(stored, changes);
-  const set = (field: Field, value: 0 | 1): void =>
-    change({
-      call: toSettingCall(field, value),
-      target: { [field]: value },
-      ...(field === 'disable_activity_log' &&
-        value === 1 && {
-          successToast: (_stored, message) => weakenedToast(translate(message), () => set(field, 0)),
-        }),
-    });
-
-  function setDays(days: number, before: number | null): void {
-    const isShorter = before !== null && days < before;
-    change({
-      call: toSettingCall('log_lifetime', days),
-      target: {
-        log_lifetime: (stored.log_lifetime ?? []).map((item) => ({ ...item, selected: item.value === days ? 1 : 0 })),
-      },
-      ...(isShorter && {
-        successToast: (_stored, message) =>
-          undoToast({
-            title: __('Saved', 'security-optimizer'),
-            text: translate(message),
-            undo: () => setDays(before, null),
-          }),
-      }),
-      onSuccess: () => setLowered(isShorter ? { before, atMs: Date.now() } : null),
-    });
-  }
-
-  /** Common props of a switch. `inverted`: the switch is on while the option is off. */
-  function toggle(field: Field, inverted: boolean) {
-    const state = changes[`update:${field}`];
-    const value = shown[field] ?? 0;
-    const isOn = (flag: 0 | 1 | undefined): boolean => (flag === 1) !== inverted;
-    return {
-      on: isOn(value),
-      pending: state?.state === 'saving',
-      recommended: false,
-      error: state?.state === 'failed' ? notSavedText(isOn(stored[field]) ? 1 : 0) : undefined,
-      onToggle: () => set(field, value === 1 ? 0 : 1),
-      onRetry: () => set(field, state?.target[field] ?? value),
-    };
-  }
-
   return (
     <Section title={title}>
       <div className="so-card">
-        {stored.disable_activity_log === undefined ? null : (
-          <ToggleRow
-            {...toggle('disable_activity_log', true)}
-            icon="pulse"
-            title={__('Activity log', 'security-optimizer')}
-            help={__(
-              'Records visits, bot crawls and login attempts. Turn it off for a while if you expect a rush of visitors.',
-              'security-optimizer',
-            )}
-          />
-        )}
-        {stored.log_lifetime === undefined ? null : (
-          <DaysRow
-            settings={shown}
-            change={changes['update:log_lifetime']}
-            minDays={WEEKLY_REPORT_MIN_DAYS}
-            lowered={lowered}
-            onChange={(days) => setDays(days, getKeptDays(stored))}
-            onUndo={() => lowered !== null && setDays(lowered.before, null)}
-            onOver={() => setLowered(null)}
-          />
-        )}
-        {stored.anonymize_addresses === undefined ? null : (
-          <ToggleRow
-            {...toggle('anonymize_addresses', false)}
-            icon="eye-off"
-            title={__('Anonymise addresses', 'security-optimizer')}
-            help={__(
-              'Stores IP addresses without their last part from now on, as some privacy laws ask for. You can then block networks, not single addresses.',
-              'security-optimizer',
-            )}
-          />
-        )}
-        {stored.log_own_cron === undefined ? null : (
-          <ToggleRow
-            {...toggle('log_own_cron', false)}
-            icon="clock"
-            title={__('Scheduled tasks of WordPress', 'security-optimizer')}
-            help={__(
-              'Lists the calls that WordPress makes to itself to run its scheduled tasks among unknown visitors. They are left out otherwise.',
-              'security-optimizer',
-            )}
-          />
-        )}
+        <SettingRows source={activitySettings} rows={logRows} own={{ log_lifetime: <DaysRow key="log_lifetime" /> }} />
       </div>
     </Section>
   );
 }
 
-export interface DaysRowProps {
-  /** The settings including pending changes. */
-  readonly settings: ActivitySettings;
-  readonly change: ChangeState<ActivitySettings> | undefined;
-  /** The weekly report needs at least this many days. */
-  readonly minDays: number;
-  /** The days before a reduction that can still be undone. */
-  readonly lowered: { readonly before: number; readonly atMs: number } | null;
-  readonly onChange: (days: number) => void;
-  readonly onUndo: () => void;
-  /** Called when it can no longer be undone. */
-  readonly onOver: () => void;
-}
+const daysRow = logRows.find(({ field }) => field === 'log_lifetime') as SettingRow;
 
 /** Retention in days; disabled while the log is off. Fewer days delete entries, so a dialog asks first. */
-export function DaysRow({ settings, change, minDays, lowered, onChange, onUndo, onOver }: DaysRowProps) {
-  const [requestedDays, setRequestedDays] = useState<number | null>(null);
-  const id = useId();
-  const select = useRef<HTMLButtonElement>(null);
-  const days = getKeptDays(settings);
-  const isOff = settings.disable_activity_log === 1;
-  const pending = change?.state === 'saving';
-  const failed = change?.state === 'failed' ? change : null;
-  const title = __('Days to keep', 'security-optimizer');
-
-  function retry(): void {
-    select.current?.focus();
-    const wanted = failed === null ? null : getKeptDays(failed.target);
-    if (wanted !== null) onChange(wanted);
-  }
-
-  function choose(wanted: number): void {
-    if (days === null || wanted >= days) onChange(wanted);
-    else setRequestedDays(wanted);
-  }
+export function DaysRow() {
+  /** The days before a reduction that can still be undone. */
+  const [lowered, setLowered] = useState<{ readonly before: number; readonly atMs: number } | null>(null);
+  const [requested, setRequested] = useState<number | null>(null);
+  const focus = useRef<HTMLButtonElement>(null);
+  const { disable_activity_log } = { ...useKnownSettings(activitySettings), ...usePending(activitySettings) };
+  const control = useSetting(activitySettings, daysRow, {
+    undoMessage: (text, undo) => undoToast({ title: __('Saved', 'security-optimizer'), text, undo }),
+    onStored: (_data, { before, after }) => setLowered(after < before ? { before, atMs: Date.now() } : null),
+  });
+  const { stored = 0, shown } = control;
+  const isOff = disable_activity_log === 1;
 
   return (
-    <SettingRow
-      id={id}
-      icon="calendar"
-      state={isOff ? 'off' : 'on'}
-      title={title}
-      help={__(
-        'Older entries are deleted for good. You can keep 1 to 12 days. Weekly reports need at least 8.',
-        'security-optimizer',
-      )}
-      pending={pending}
-      error={
-        failed === null
-          ? undefined
-          : __('We couldn’t save this. As many days are kept as before.', 'security-optimizer')
-      }
-      onRetry={retry}
-      value={
-        lowered === null ? undefined : (
-          <UndoLine
-            atMs={lowered.atMs}
-            onOver={onOver}
-            onUndo={() => {
-              select.current?.focus();
-              onUndo();
-            }}
-          />
-        )
-      }
-      note={
-        days === null || days >= minDays ? undefined : (
-          <Note kind="warn">
-            <p>
-              <strong>{__('Weekly reports are paused.', 'security-optimizer')}</strong>{' '}
-              {__('Keep 8 days or more to get them again.', 'security-optimizer')}
-            </p>
-          </Note>
-        )
-      }
-    >
-      {pending ? (
-        <span className="so-row__value">
-          <span className="so-spin" /> {__('Saving…', 'security-optimizer')}
-        </span>
-      ) : null}
-      <Select
-        ref={select}
-        auto
-        label={title}
-        aria-describedby={`${id}-help`}
-        pending={pending}
+    <>
+      <SettingSelect
+        control={control}
+        focus={focus}
+        tile={isOff ? 'off' : 'on'}
         disabled={isOff}
-        value={days}
-        options={(settings.log_lifetime ?? []).map(({ value }) => ({
-          value,
-          text: sprintf(_n('%d day', '%d days', value, 'security-optimizer'), value),
-        }))}
-        onChange={choose}
+        ask={(wanted) => {
+          if (wanted < stored) setRequested(wanted);
+          return wanted < stored;
+        }}
+        value={
+          lowered === null ? undefined : (
+            <UndoLine
+              atMs={lowered.atMs}
+              onOver={() => setLowered(null)}
+              onUndo={() => {
+                focus.current?.focus();
+                control.set(lowered.before);
+              }}
+            />
+          )
+        }
+        note={
+          shown === 0 || shown >= WEEKLY_REPORT_MIN_DAYS ? undefined : (
+            <Note kind="warn">
+              <p>
+                <strong>{__('Weekly reports are paused.', 'security-optimizer')}</strong>{' '}
+                {__('Keep 8 days or more to get them again.', 'security-optimizer')}
+              </p>
+            </Note>
+          )
+        }
       />
-      {requestedDays === null ? null : (
+      {requested === null ? null : (
         <FewerDaysDialog
-          days={requestedDays}
-          minDays={minDays}
-          onClosed={() => setRequestedDays(null)}
-          onConfirm={() => onChange(requestedDays)}
+          days={requested}
+          minDays={WEEKLY_REPORT_MIN_DAYS}
+          onClosed={() => setRequested(null)}
+          onConfirm={() => control.set(requested)}
         />
       )}
-    </SettingRow>
+    </>
   );
 }
 

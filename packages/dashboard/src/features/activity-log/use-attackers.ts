@@ -2,10 +2,10 @@ import { type Attacker, type Attackers, attackersSchema } from '@security-optimi
 import { activityAttackers } from '@security-optimizer/contract/activity/endpoints';
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import * as z from 'zod/mini';
-import { type ApiCall, toCall } from '../../api/client.js';
+import { type ApiCall, type ApiClient, SILENT, toCall } from '../../api/client.js';
 import { ApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
 import { tolerant } from '../../api/tolerant-schemas.js';
-import { type RunRequest, useRequestRunners } from '../../forms/tracked-requests.js';
 import type { FindBlock } from './blocks.js';
 import { ATTACKERS_KEY } from './use-blocking.js';
 
@@ -32,12 +32,12 @@ export function toAttackersCall(all: boolean, signal?: AbortSignal): ApiCall {
   return toCall(activityAttackers, all ? { all: 1 } : {}, signal && { signal });
 }
 
-export function attackersQuery(all: boolean, runQuietly: RunRequest) {
+export function attackersQuery(all: boolean, api: ApiClient) {
   return queryOptions({
     queryKey: [ATTACKERS_KEY, all],
     queryFn: async ({ signal }) => {
       const call = toAttackersCall(all, signal);
-      const { data } = z.safeParse(schema, await runQuietly<unknown>({ call }));
+      const { data } = z.safeParse(schema, (await api.call<unknown>(call, SILENT)).data);
       if (data === undefined) throw new ApiError('refused');
       return data;
     },
@@ -49,8 +49,8 @@ export function attackersQuery(all: boolean, runQuietly: RunRequest) {
 
 /** Attackers of the last seven days. The panel shows failures. @param all up to 100 rows instead of 5 */
 export function useAttackers(all = false): AttackersPart {
-  const { runQuietly } = useRequestRunners();
-  const query = useQuery({ ...attackersQuery(all, runQuietly), placeholderData: keepPreviousData });
+  const { api } = useSite();
+  const query = useQuery({ ...attackersQuery(all, api), placeholderData: keepPreviousData });
   const missing = query.data === undefined && query.error?.status === 404;
   return {
     attackers: query.data,

@@ -8,12 +8,11 @@ import {
 } from '@security-optimizer/contract/activity/endpoints';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
-import { type ApiCall, toCall } from '../../api/client.js';
+import { type ApiCall, SILENT, TRACKED, toCall } from '../../api/client.js';
 import { type ApiError, ignoreApiError } from '../../api/envelope.js';
 import { failureMessage, sessionMessage } from '../../api/outcome-messages.js';
 import { invalidate } from '../../api/queries.js';
 import { useSite } from '../../api/site-context.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Lazy } from '../../ui/lazy.js';
@@ -61,8 +60,7 @@ const loadPopover = () => import('./block-popover.js');
  */
 export function useBlocking(onChanged?: () => void): Blocking {
   const queries = useQueryClient();
-  const { config } = useSite();
-  const { run, runQuietly } = useRequestRunners();
+  const { api, config } = useSite();
   const toasts = useToasts();
   const [opened, setOpened] = useState<Opened | null>(null);
   const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
@@ -92,7 +90,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
   async function block(target: BlockTarget, terms: BlockTerms, row: Element | null = null) {
     const { duration, note: remark } = terms;
     try {
-      const response = (await runQuietly<BlockResponse>({ call: toBlockCall(target, terms) })) ?? {};
+      const response = (await api.call<BlockResponse | null>(toBlockCall(target, terms), SILENT)).data ?? {};
       const until = duration === 0 ? null : Math.floor(Date.now() / 1000) + duration;
       const assumed = { by: 'owner' as const, by_login: '', until, note: remark, range: target.name };
       const current = note(target, response, assumed);
@@ -149,15 +147,15 @@ export function useBlocking(onChanged?: () => void): Blocking {
 
   /** Reverts a block, with the request's own toasts. @param before the previous block */
   async function lift(target: BlockTarget, before: CurrentBlock | null): Promise<void> {
-    const response = await run<BlockResponse>({ call: toUnblockCall(target) }).catch(ignoreApiError);
-    if (response !== undefined) note({ ...target, block: target.block }, response ?? {}, before);
+    const response = await api.call<BlockResponse | null>(toUnblockCall(target), TRACKED).catch(ignoreApiError);
+    if (response !== undefined) note({ ...target, block: target.block }, response.data ?? {}, before);
   }
 
   async function unblock(target: BlockTarget, row: Element | null = null) {
     const { block: held } = target;
     try {
       const found = await withVisitor(target);
-      const response = (await runQuietly<BlockResponse>({ call: toUnblockCall(found) })) ?? {};
+      const response = (await api.call<BlockResponse | null>(toUnblockCall(found), SILENT)).data ?? {};
       const left = note(target, response, null);
       if (left !== null && held !== null && left.range !== held.range) {
         const text = sprintf(
@@ -191,9 +189,10 @@ export function useBlocking(onChanged?: () => void): Blocking {
   /** A network is unblocked by its id in the list of blocked visitors. */
   async function withVisitor(target: BlockTarget): Promise<BlockTarget> {
     if (target.visitorId > 0 || target.several !== undefined || target.block?.by === 'lock') return target;
-    const list = await runQuietly<{ entries?: { user?: string; visitor_id?: number }[] }>({
-      call: toCall(blockedUsers, { page: 1 }),
-    });
+    const { data: list } = await api.call<{ entries?: { user?: string; visitor_id?: number }[] } | null>(
+      toCall(blockedUsers, { page: 1 }),
+      SILENT,
+    );
     const range = target.block?.range || target.name;
     return { ...target, visitorId: list?.entries?.find(({ user }) => user === range)?.visitor_id ?? 0 };
   }

@@ -32,7 +32,7 @@ describe('the recipients of the weekly report', () => {
     await open();
     const input = await field();
     site.log.emails = ['owner@example.com', 'elsewhere@example.com', 'agency@example.net'];
-    fireEvent(document, new Event('visibilitychange'));
+    fireEvent(document, new Event('visibilitychange', { bubbles: true }));
     await screen.findByText('3 of 5 used');
     await userEvent.type(input, 'a@example.com');
     await create();

@@ -3,10 +3,8 @@ import { WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity/li
 import type { Recipient } from '@security-optimizer/contract/activity/schemas';
 import { type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { toCall } from '../../api/client.js';
-import { ignoreApiError } from '../../api/envelope.js';
-import { useSubmit } from '../../forms/form-dialog.js';
 import { LoadFailed } from '../../forms/request-failed.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { Dialog, useDialogClose } from '../../ui/dialog.js';
@@ -217,9 +215,8 @@ export function RecipientTable({ columns, recipients, alerts, onEdit, onDelete }
 
 /** Contents of the report, an example, and a test mail to the owner. */
 export function ReportPanel() {
-  const { run } = useRequestRunners();
   const [preview, setPreview] = useState<ReportPreview | null>(null);
-  const [loading, setLoading] = useState(false);
+  const loading = useSubmit();
   const { pending, save } = useSubmit();
   const contents = [
     __('Visits by humans and bots', 'security-optimizer'),
@@ -229,12 +226,7 @@ export function ReportPanel() {
   ];
 
   function show(): void {
-    setLoading(true);
-    run<ReportPreview>({
-      call: toCall(previewWeeklyReport, {}),
-      onSuccess: setPreview,
-      onComplete: () => setLoading(false),
-    }).catch(ignoreApiError);
+    loading.save<ReportPreview>({ call: toCall(previewWeeklyReport, {}), onSuccess: setPreview });
   }
 
   function sendTest(): void {
@@ -262,7 +254,7 @@ export function ReportPanel() {
         ))}
       </ul>
       <div className="so-hard__acts">
-        <Button onClick={show} pendingText={loading ? __('Loading…', 'security-optimizer') : undefined}>
+        <Button onClick={show} pendingText={loading.pending ? __('Loading…', 'security-optimizer') : undefined}>
           {__('See an example', 'security-optimizer')}
         </Button>
         <Button

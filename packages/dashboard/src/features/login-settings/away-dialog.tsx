@@ -4,7 +4,8 @@ import type { AwayState } from '@security-optimizer/contract/login/schemas';
 import { toDigit } from '@security-optimizer/contract/typed-text';
 import { useId, useRef, useState } from 'react';
 import { toCall } from '../../api/client.js';
-import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { FormDialog } from '../../forms/form-dialog.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { type DateFormats, getDateFormats } from '../../i18n/date-formats.js';
 import { siteNow } from '../../i18n/days.js';
 import { __, sprintf } from '../../i18n/translate.js';
@@ -13,10 +14,12 @@ import { DateField, getWeekStart } from '../../ui/date-field.js';
 import { ConfirmDialog, useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { ErrorText, Note } from '../../ui/inline-messages.js';
+import type { DialogProps } from '../../ui/lazy.js';
 import { SegmentedControl } from '../../ui/segmented-control.js';
 import { TimeField } from '../../ui/time-field.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
 import { loginSettings } from '../settings/settings-query.js';
+import { useKnownSettings, useSettingsCache } from '../settings/use-settings.js';
 import {
   type AwayForm,
   type AwayType,
@@ -33,7 +36,6 @@ import {
   weekdayNumber,
   withFrom,
 } from './away-schedule.js';
-import type { LoginDialogProps } from './login-changes.js';
 
 export interface AwayFieldsProps {
   readonly form: AwayForm;
@@ -44,7 +46,9 @@ export interface AwayFieldsProps {
 }
 
 /** Configure Away Mode: a period of dates, weekdays, or hours of each day. */
-export default function AwayDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
+export default function AwayDialog({ onClosed }: DialogProps) {
+  const settings = useKnownSettings(loginSettings);
+  const { store, refetch } = useSettingsCache(loginSettings);
   const state = settings.away_mode as AwayState;
   const [first] = useState(() => toAwayForm(state.schedule));
   const [form, setForm] = useState(first);
@@ -70,7 +74,7 @@ export default function AwayDialog({ settings, store, reload, onClosed }: LoginD
         if (code === 'away_starts_at_once') setIsConfirming(true);
         errors.showServerErrors(fields);
       },
-      onUnclear: reload,
+      onUnclear: refetch,
     });
   }
 

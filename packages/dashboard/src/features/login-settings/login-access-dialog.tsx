@@ -10,8 +10,9 @@ import {
 import { toPlainAddress } from '@security-optimizer/contract/typed-text';
 import { useEffect, useId, useRef, useState } from 'react';
 import { toCall } from '../../api/client.js';
-import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { FormDialog } from '../../forms/form-dialog.js';
 import { addressFault } from '../../forms/ip-address.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { ConfirmDialog, useDialogClose } from '../../ui/dialog.js';
@@ -19,13 +20,16 @@ import { classes } from '../../ui/dom.js';
 import { TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
 import { ErrorText, Note } from '../../ui/inline-messages.js';
+import type { DialogProps } from '../../ui/lazy.js';
 import { ROW_ANIMATION_MS } from '../../ui/timing.js';
 import { focusFirstError, type Messages, useFormErrors } from '../../ui/use-form-errors.js';
 import { loginSettings } from '../settings/settings-query.js';
-import type { LoginDialogProps } from './login-changes.js';
+import { useKnownSettings, useSettingsCache } from '../settings/use-settings.js';
 
 /** Manage Login Access: the addresses that may log in. */
-export default function LoginAccessDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
+export default function LoginAccessDialog({ onClosed }: DialogProps) {
+  const settings = useKnownSettings(loginSettings);
+  const { store, refetch } = useSettingsCache(loginSettings);
   const list = useAccessRows(settings.login_access ?? []);
   const body = useRef<HTMLDivElement>(null);
   const errors = useFormErrors(getAccessErrors(list.rows), () => focusFirstError(body.current));
@@ -53,7 +57,7 @@ export default function LoginAccessDialog({ settings, store, reload, onClosed }:
         store({ login_access: entries, ...loginSettings.read(data) });
         closing.close();
       },
-      onUnclear: reload,
+      onUnclear: refetch,
       onFailure: ({ code, fields }) => {
         // The owner's address may have changed since the page was opened; the server checks the current one.
         if (code === 'would_shut_you_out') setConfirming('own');

@@ -1,11 +1,12 @@
 import type { ComponentType } from 'react';
-import { type OpenDialogs, useDialogs } from '../../ui/lazy.js';
+import { type DialogProps, type OpenDialogs, useDialogs } from '../../ui/lazy.js';
 import type { LoginSettings } from '../settings/settings-query.js';
-import type { LoginDialogName, LoginDialogProps } from './login-changes.js';
 
-type LoadDialog = () => Promise<{ readonly default: ComponentType<LoginDialogProps> }>;
+export type LoginDialogName = 'url' | 'two-factor' | 'access' | 'reset' | 'roles' | 'usernames' | 'away';
 
-/** The dialogs, each loaded on demand. */
+type LoadDialog = () => Promise<{ readonly default: ComponentType<DialogProps> }>;
+
+/** The dialogs, each loaded on demand. They are opened only while the settings are known. */
 export const loginDialogs: Readonly<Record<LoginDialogName, LoadDialog>> = {
   url: () => import('./login-url-dialog.js'),
   'two-factor': () => import('./two-factor-dialog.js'),
@@ -34,6 +35,6 @@ export function findDialog(hash: string, settings: LoginSettings): LoginDialogNa
   }
 }
 
-export function useLoginDialogs(): OpenDialogs<LoginDialogName, LoginDialogProps> {
+export function useLoginDialogs(): OpenDialogs<LoginDialogName, DialogProps> {
   return useDialogs(loginDialogs);
 }

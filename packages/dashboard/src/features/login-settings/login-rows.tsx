@@ -1,42 +1,26 @@
-import { formatRole } from '@security-optimizer/contract/activity/event-values';
-import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
-import { settingRequestName } from '@security-optimizer/contract/settings/endpoints';
-import { type ReactNode, useId, useRef } from 'react';
+import { loginRows, type SettingRow } from '@security-optimizer/contract/settings/setting-rows';
+import { type ReactNode, useId } from 'react';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import type { TileState } from '../../ui/icon.js';
-import { Select } from '../../ui/select.js';
-import { SettingRow, ToggleRow } from '../../ui/setting-row.js';
-import type { ChangeState, Changes } from '../settings/change-setting.js';
-import { isCustomLoginUrl, isTwoFactorComplete, selectedAttempts } from '../settings/essentials.js';
-import type { LoginSettings } from '../settings/settings-query.js';
-import { notSavedText } from '../settings/settings-section.js';
-import type { LoginChanges, LoginDialogName, LoginSwitch } from './login-changes.js';
+import { SettingRow as Row } from '../../ui/setting-row.js';
+import { useSetting } from '../settings/change-setting.js';
+import { isCustomLoginUrl, isTwoFactorComplete } from '../settings/essentials.js';
+import { SettingRows, SettingSelect, SettingSwitch } from '../settings/setting-controls.js';
+import { type LoginSettings, loginSettings } from '../settings/settings-query.js';
+import { useKnownSettings } from '../settings/use-settings.js';
+import type { LoginDialogName } from './login-dialogs.js';
 import { LockedNow, LoginAddress, TwoFactorValue } from './login-values.js';
+import { roleName, useTwoFactorChange } from './two-factor-setup.js';
 
-export interface LoginRowsProps extends LoginChanges {
-  readonly stored: LoginSettings;
-  readonly shown: LoginSettings;
+export interface LoginRowsProps {
   readonly onOpen: (name: LoginDialogName) => void;
 }
 
 /** The rows of Login Settings in the order of the specification. Options that the server does not know are omitted. */
-export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen }: LoginRowsProps) {
-  const { login_url, login_access, login_attempts, usernames_data } = shown;
-  const matches = usernames_data?.admin_matches.length ?? 0;
-  const common = { stored, shown, changes };
-
-  /** While administrators have common usernames, a dialog asks for new ones first. */
-  function toggleUsernames(wanted: 0 | 1): void {
-    if (wanted === 1 && matches > 0) onOpen('usernames');
-    else toggle('disable_usernames', wanted);
-  }
-
-  /** If the users who would be logged out are known, a dialog lists them first. */
-  function toggleTwoFactor(wanted: 0 | 1): void {
-    if (wanted === 1 && stored.two_factor_users) onOpen('two-factor');
-    else toggle('sg2fa', wanted);
-  }
+export function LoginRows({ onOpen }: LoginRowsProps) {
+  const settings = useKnownSettings(loginSettings);
+  const { login_url, login_access, sg2fa } = settings;
+  const isCustom = isCustomLoginUrl(settings);
 
   return (
     <>
@@ -45,7 +29,7 @@ export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen 
           icon="link"
           title={__('Custom Login URL', 'security-optimizer')}
           help={
-            isCustomLoginUrl(shown)
+            isCustom
               ? __(
                   'Bots look for your login page at /wp-admin. Yours is at an address that only your team knows.',
                   'security-optimizer',
@@ -55,9 +39,9 @@ export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen 
                   'security-optimizer',
                 )
           }
-          on={isCustomLoginUrl(shown)}
-          line={isCustomLoginUrl(shown) ? <LoginAddress settings={shown} /> : undefined}
-          recommended={!isCustomLoginUrl(shown)}
+          on={isCustom}
+          line={isCustom ? <LoginAddress settings={settings} /> : undefined}
+          recommended={!isCustom}
           onConfigure={() => onOpen('url')}
         />
       )}
@@ -74,52 +58,72 @@ export function LoginRows({ stored, shown, changes, toggle, setAttempts, onOpen 
           onConfigure={() => onOpen('access')}
         />
       )}
-      <LoginSwitchRow
-        {...common}
-        field="sg2fa"
-        anchor="two-factor"
-        icon="phone"
-        essential
-        title={__('Two-factor Authentication for Admin & Editors Users', 'security-optimizer')}
-        help={<TwoFactorHelp stored={stored} onOpen={onOpen} />}
-        tile={stored.sg2fa === 1 && !isTwoFactorComplete(stored) ? 'warn' : undefined}
-        value={stored.sg2fa === 1 && stored.two_factor_users ? <TwoFactorValue settings={stored} /> : undefined}
-        onToggle={toggleTwoFactor}
+      <SettingRows
+        source={loginSettings}
+        rows={loginRows}
+        own={{
+          sg2fa: <TwoFactorRow key="sg2fa" onOpen={onOpen} />,
+          disable_usernames: <UsernamesRow key="disable_usernames" onOpen={onOpen} />,
+          login_attempts: <AttemptsRow key="login_attempts" />,
+          ...(sg2fa !== 1 && { two_factor_app_passwords: null }),
+        }}
       />
-      {stored.sg2fa === 1 ? (
-        <LoginSwitchRow
-          {...common}
-          field="two_factor_app_passwords"
-          anchor="application-passwords"
-          icon="password"
-          title={__('Application Passwords', 'security-optimizer')}
-          help={__(
-            'Apps of administrators and editors may log in with application passwords, without a code.',
-            'security-optimizer',
-          )}
-          onToggle={(wanted) => toggle('two_factor_app_passwords', wanted)}
-        />
-      ) : null}
-      <LoginSwitchRow
-        {...common}
-        field="disable_usernames"
-        anchor="common-usernames"
-        icon="name-tag"
-        essential
-        title={__('Disable Common Usernames', 'security-optimizer')}
-        help={
-          <UsernamesHelp matches={stored.disable_usernames === 1 ? matches : 0} onRename={() => onOpen('usernames')} />
-        }
-        onToggle={toggleUsernames}
-      />
-      {login_attempts === undefined ? null : (
-        <AttemptsRow
-          settings={shown}
-          change={changes[settingRequestName('login_attempts')]}
-          onChange={(value) => setAttempts(stored, value)}
-        />
-      )}
     </>
+  );
+}
+
+function findRow(field: (typeof loginRows)[number]['field']): SettingRow {
+  return loginRows.find((row) => row.field === field) as SettingRow;
+}
+
+/** Two-factor authentication. If the users who would be logged out are known, a dialog lists them first. */
+function TwoFactorRow({ onOpen }: LoginRowsProps) {
+  const settings = useKnownSettings(loginSettings);
+  const { sg2fa, two_factor_users: users } = settings;
+  const ask = users ? () => onOpen('two-factor') : null;
+  const control = useSetting(loginSettings, findRow('sg2fa'), useTwoFactorChange(ask));
+  return (
+    <SettingSwitch
+      control={control}
+      help={<TwoFactorHelp stored={settings} onOpen={onOpen} />}
+      tile={sg2fa === 1 && !isTwoFactorComplete(settings) ? 'warn' : undefined}
+      value={sg2fa === 1 && users ? <TwoFactorValue settings={settings} /> : undefined}
+      ask={(wanted) => {
+        if (wanted === 1) ask?.();
+        return wanted === 1 && ask !== null;
+      }}
+    />
+  );
+}
+
+/** Common usernames. While administrators have some, a dialog asks for new ones first. */
+function UsernamesRow({ onOpen }: LoginRowsProps) {
+  const { disable_usernames, usernames_data } = useKnownSettings(loginSettings);
+  const matches = usernames_data?.admin_matches.length ?? 0;
+  const control = useSetting(loginSettings, findRow('disable_usernames'));
+  const rename = (): void => onOpen('usernames');
+  return (
+    <SettingSwitch
+      control={control}
+      help={<UsernamesHelp matches={disable_usernames === 1 ? matches : 0} onRename={rename} />}
+      ask={(wanted) => {
+        const isDue = wanted === 1 && matches > 0;
+        if (isDue) rename();
+        return isDue;
+      }}
+    />
+  );
+}
+
+/** Limit Login Attempts: number of wrong passwords that locks out an address. */
+function AttemptsRow() {
+  const { locked_addresses: locked = 0 } = useKnownSettings(loginSettings);
+  const control = useSetting(loginSettings, findRow('login_attempts'));
+  return (
+    <SettingSelect
+      control={control}
+      value={control.shown > 0 && locked > 0 ? <LockedNow count={locked} /> : undefined}
+    />
   );
 }
 
@@ -129,12 +133,12 @@ function accessText(count: number): string {
   return sprintf(_n('%d address', '%d addresses', count, 'security-optimizer'), count);
 }
 
-function TwoFactorHelp({ stored, onOpen }: Pick<LoginRowsProps, 'stored' | 'onOpen'>) {
+function TwoFactorHelp({ stored, onOpen }: LoginRowsProps & { readonly stored: LoginSettings }) {
   const choice = (stored.two_factor_roles ?? []).filter(({ required }) => required === 0);
   const chosen = choice.filter(({ selected }) => selected === 1);
   return (
     <>
-      {__('Administrators and editors confirm each login with a code from their phone.', 'security-optimizer')}{' '}
+      {translate(findRow('sg2fa').help)}{' '}
       {chosen.length === 0 ? null : (
         <>
           {/* translators: %s: names of roles */}
@@ -164,19 +168,10 @@ function TwoFactorHelp({ stored, onOpen }: Pick<LoginRowsProps, 'stored' | 'onOp
   );
 }
 
-/** Name of a role: translated for roles of WordPress, as stored for those of plugins. */
-export function roleName({ role, name }: LoginOptions['two_factor_roles'][number]): string {
-  const translated = formatRole(role, translate);
-  return translated === role ? name : translated;
-}
-
 function UsernamesHelp({ matches, onRename }: { readonly matches: number; readonly onRename: () => void }) {
   return (
     <>
-      {__(
-        'Names like “admin” are guessed first. Nobody can register one, and you rename the ones you have.',
-        'security-optimizer',
-      )}
+      {translate(findRow('disable_usernames').help)}
       {matches > 0 ? (
         <>
           {' '}
@@ -207,7 +202,7 @@ export interface ConfigureRowProps {
 export function ConfigureRow(props: ConfigureRowProps) {
   const { icon, title, help, on, recommended, value, line, onConfigure } = props;
   return (
-    <SettingRow
+    <Row
       id={useId()}
       icon={icon}
       state={on ? 'on' : 'off'}
@@ -221,118 +216,6 @@ export function ConfigureRow(props: ConfigureRowProps) {
       <Button onClick={onConfigure} aria-label={sprintf(__('Configure: %s', 'security-optimizer'), title)}>
         {__('Configure', 'security-optimizer')}
       </Button>
-    </SettingRow>
+    </Row>
   );
-}
-
-export interface LoginSwitchRowProps {
-  readonly field: LoginSwitch;
-  readonly anchor: string;
-  readonly icon: string;
-  readonly title: string;
-  readonly help: ReactNode;
-  readonly tile?: TileState | undefined;
-  readonly value?: ReactNode;
-  readonly essential?: boolean;
-  readonly stored: LoginSettings;
-  /** The settings including pending changes. */
-  readonly shown: LoginSettings;
-  readonly changes: Changes<LoginSettings>;
-  readonly onToggle: (wanted: 0 | 1) => void;
-}
-
-/** A row with a switch; hidden if the server does not know the setting. */
-export function LoginSwitchRow(props: LoginSwitchRowProps) {
-  const { field, icon, title, help, essential = false, stored, shown, changes, onToggle } = props;
-  const value = shown[field];
-  const change = changes[settingRequestName(field)];
-  if (value === undefined) return null;
-  return (
-    <ToggleRow
-      anchor={props.anchor}
-      icon={icon}
-      title={title}
-      help={help}
-      on={value === 1}
-      pending={change?.state === 'saving'}
-      recommended={essential && value === 0}
-      tile={props.tile}
-      value={props.value}
-      error={change?.state === 'failed' ? notSavedText(stored[field] ?? 0) : undefined}
-      onToggle={() => onToggle(value === 1 ? 0 : 1)}
-      onRetry={() => onToggle(change?.target[field] ?? value)}
-    />
-  );
-}
-
-export interface AttemptsRowProps {
-  /** The settings including pending changes. */
-  readonly settings: LoginSettings;
-  readonly change: ChangeState<LoginSettings> | undefined;
-  readonly onChange: (value: number) => void;
-}
-
-/** Limit Login Attempts: number of wrong passwords that locks out an address. */
-export function AttemptsRow({ settings, change, onChange }: AttemptsRowProps) {
-  const id = useId();
-  const select = useRef<HTMLButtonElement>(null);
-  const value = selectedAttempts(settings);
-  const pending = change?.state === 'saving';
-  const failed = change?.state === 'failed' ? change : null;
-  const title = __('Limit Login Attempts', 'security-optimizer');
-
-  function retry(): void {
-    select.current?.focus();
-    if (failed !== null) onChange(selectedAttempts(failed.target));
-  }
-
-  return (
-    <SettingRow
-      id={id}
-      anchor="login-attempts"
-      icon="timer"
-      state={value > 0 ? 'on' : 'off'}
-      title={title}
-      help={__(
-        'Too many wrong passwords block the IP address for 1 hour, then 24 hours, then 7 days.',
-        'security-optimizer',
-      )}
-      recommended={value === 0}
-      pending={pending}
-      value={
-        value > 0 && (settings.locked_addresses ?? 0) > 0 ? (
-          <LockedNow count={settings.locked_addresses ?? 0} />
-        ) : undefined
-      }
-      error={
-        failed === null
-          ? undefined
-          : __('We couldn’t save this. The limit is what it was before.', 'security-optimizer')
-      }
-      onRetry={retry}
-    >
-      {pending ? (
-        <span className="so-row__value">
-          <span className="so-spin" /> {__('Saving…', 'security-optimizer')}
-        </span>
-      ) : null}
-      <Select
-        ref={select}
-        auto
-        label={title}
-        aria-describedby={value === 0 ? `${id}-tag ${id}-help` : `${id}-help`}
-        pending={pending}
-        value={value}
-        options={(settings.login_attempts ?? []).map((option) => ({ value: option.value, text: toLabel(option) }))}
-        onChange={onChange}
-      />
-    </SettingRow>
-  );
-}
-
-/** Expands a purely numeric label; keeps any other label of the server. */
-function toLabel({ value, label }: { readonly value: number; readonly label: string }): string {
-  if (label !== String(value)) return translate(label);
-  /* translators: %d: number of wrong passwords */
-  return sprintf(_n('%d attempt', '%d attempts', value, 'security-optimizer'), value);
 }

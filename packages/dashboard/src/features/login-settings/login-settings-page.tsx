@@ -1,13 +1,12 @@
 import { __ } from '../../i18n/translate.js';
 import { Section } from '../../ui/section.js';
 import { useHashTarget } from '../../ui/setting-row.js';
-import { withPending } from '../settings/change-setting.js';
+import { usePending } from '../settings/change-setting.js';
 import { countLoginEssentials, EssentialsMeter } from '../settings/essentials.js';
 import { loginSettings } from '../settings/settings-query.js';
 import { SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
 import { useSettings } from '../settings/use-settings.js';
 import { AwayRow } from './away-row.js';
-import { useLoginChanges } from './login-changes.js';
 import { findDialog, useLoginDialogs } from './login-dialogs.js';
 import { LoginRows } from './login-rows.js';
 
@@ -16,8 +15,7 @@ const ROWS = 5;
 export default function LoginSettingsPage() {
   const settings = useSettings(loginSettings);
   const { Current, open, closed } = useLoginDialogs();
-  const users = settings.state === 'ready' ? settings.values.two_factor_users : null;
-  const changes = useLoginChanges(settings.store, users ? () => open('two-factor') : null);
+  const pending = usePending(loginSettings);
   useHashTarget(settings.state === 'ready', (hash) => {
     const dialog = settings.state === 'ready' ? findDialog(hash, settings.values) : null;
     if (dialog !== null) open(dialog);
@@ -46,29 +44,22 @@ export default function LoginSettingsPage() {
     );
   }
 
-  const shown = withPending(settings.values, changes.changes);
+  const { values } = settings;
   return (
     <>
-      <Section title={title} side={<EssentialsMeter {...countLoginEssentials(shown)} />}>
+      <Section title={title} side={<EssentialsMeter {...countLoginEssentials({ ...values, ...pending })} />}>
         <div className="so-card">
-          <LoginRows {...changes} stored={settings.values} shown={shown} onOpen={open} />
+          <LoginRows onOpen={open} />
         </div>
       </Section>
-      {shown.away_mode === undefined ? null : (
+      {values.away_mode === undefined ? null : (
         <Section title={awayTitle}>
           <div className="so-card">
-            <AwayRow state={shown.away_mode} onConfigure={() => open('away')} />
+            <AwayRow state={values.away_mode} onConfigure={() => open('away')} />
           </div>
         </Section>
       )}
-      {Current === null ? null : (
-        <Current
-          settings={settings.values}
-          store={settings.store}
-          reload={() => void settings.reload()}
-          onClosed={closed}
-        />
-      )}
+      {Current === null ? null : <Current onClosed={closed} />}
     </>
   );
 }

@@ -2,20 +2,24 @@ import { customLoginUrl } from '@security-optimizer/contract/login/endpoints';
 import { useId, useRef, useState } from 'react';
 import { toCall } from '../../api/client.js';
 import { useSite } from '../../api/site-context.js';
-import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { FormDialog } from '../../forms/form-dialog.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __ } from '../../i18n/translate.js';
 import { useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { AffixInput, Field } from '../../ui/field.js';
 import { Note } from '../../ui/inline-messages.js';
+import type { DialogProps } from '../../ui/lazy.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
 import { isCustomLoginUrl } from '../settings/essentials.js';
 import { loginSettings } from '../settings/settings-query.js';
-import type { LoginDialogProps } from './login-changes.js';
+import { useKnownSettings, useSettingsCache } from '../settings/use-settings.js';
 import { getLoginUrlErrors, type LoginUrlForm, suggestLoginPath, toLoginPath, toLoginUrlForm } from './login-forms.js';
 
 /** Configure Login URL: default or custom URLs for login and signup. */
-export default function LoginUrlDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
+export default function LoginUrlDialog({ onClosed }: DialogProps) {
+  const settings = useKnownSettings(loginSettings);
+  const { store, refetch } = useSettingsCache(loginSettings);
   const { config } = useSite();
   const home = config.homeUrl.replace(/\/*$/, '/');
   const [entries] = useState(settings.login_url ?? []);
@@ -36,12 +40,12 @@ export default function LoginUrlDialog({ settings, store, reload, onClosed }: Lo
       call: toCall(customLoginUrl, { type: form.type, login, signup }),
       onSuccess: (data) => {
         const { login_url } = loginSettings.read(data);
-        if (login_url === undefined) reload();
+        if (login_url === undefined) void refetch();
         else store({ login_url });
         closing.close();
       },
       onFailure: (reason) => errors.showServerErrors(reason.fields),
-      onUnclear: reload,
+      onUnclear: refetch,
     });
   }
 

@@ -1,17 +1,15 @@
 import { toLogHref } from '@security-optimizer/contract/activity/log-address';
 import { remindTwoFactor, sendLoginUrl } from '@security-optimizer/contract/login/endpoints';
-import { useState } from 'react';
 import { type ApiCall, toCall } from '../../api/client.js';
-import { ignoreApiError } from '../../api/envelope.js';
 import { useSite } from '../../api/site-context.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { CopyValue } from '../../ui/copy.js';
 import { Icon } from '../../ui/icon.js';
 import { Meter } from '../../ui/meter.js';
 import type { LoginSettings } from '../settings/settings-query.js';
-import { isSiteUrl } from './login-changes.js';
+import { isSiteUrl } from './two-factor-setup.js';
 
 /** The custom login URL, with Copy and a mail to the team. */
 export function LoginAddress({ settings }: { readonly settings: LoginSettings }) {
@@ -148,20 +146,14 @@ function toNames(
 
 /** A button for sending mails. It is disabled while they are sent. */
 function MailLink(props: { readonly call: ApiCall; readonly text: string }) {
-  const { run } = useRequestRunners();
-  const [sending, setSending] = useState(false);
-
-  function send(): void {
-    if (sending) return;
-    setSending(true);
-    run({
-      call: props.call,
-      onComplete: () => setSending(false),
-    }).catch(ignoreApiError);
-  }
-
+  const { pending: sending, save } = useSubmit();
   return (
-    <button type="button" className="so-link" aria-disabled={sending || undefined} onClick={send}>
+    <button
+      type="button"
+      className="so-link"
+      aria-disabled={sending || undefined}
+      onClick={() => save({ call: props.call })}
+    >
       {sending ? __('Sending…', 'security-optimizer') : props.text}
     </button>
   );

@@ -3,19 +3,24 @@ import { remindTwoFactor, twoFactor } from '@security-optimizer/contract/login/e
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { useState } from 'react';
 import { toCall } from '../../api/client.js';
-import { useSite } from '../../api/site-context.js';
-import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { FormDialog } from '../../forms/form-dialog.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { useDialogClose } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
 import { Note } from '../../ui/inline-messages.js';
-import { type LoginDialogProps, leadToSetUp } from './login-changes.js';
+import type { DialogProps } from '../../ui/lazy.js';
+import { loginSettings } from '../settings/settings-query.js';
+import { useKnownSettings, useSettingsCache } from '../settings/use-settings.js';
+import { useLeadToSetUp } from './two-factor-setup.js';
 
 type User = NonNullable<LoginOptions['two_factor_users']>['users'][number];
 
 /** Turn on two-factor: lists who needs it, and who will be logged out. */
-export default function TwoFactorDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
-  const { navigate, config } = useSite();
+export default function TwoFactorDialog({ onClosed }: DialogProps) {
+  const settings = useKnownSettings(loginSettings);
+  const { store, refetch } = useSettingsCache(loginSettings);
+  const leadToSetUp = useLeadToSetUp();
   const { total, users } = settings.two_factor_users ?? { total: 0, users: [] };
   const [sendsReminder, setSendsReminder] = useState(true);
   const reminding = useSubmit();
@@ -37,10 +42,10 @@ export default function TwoFactorDialog({ settings, store, reload, onClosed }: L
       onSuccess: (data) => {
         store({ sg2fa: 1 });
         closing.close();
-        reload();
-        if (you?.set_up !== 1) leadToSetUp(data, { navigate, homeUrl: config.homeUrl });
+        void refetch();
+        if (you?.set_up !== 1) leadToSetUp(data);
       },
-      onUnclear: reload,
+      onUnclear: refetch,
     });
   }
 
@@ -48,11 +53,7 @@ export default function TwoFactorDialog({ settings, store, reload, onClosed }: L
     <FormDialog
       title={__('Turn on two-factor', 'security-optimizer')}
       closing={closing}
-      saving={{
-        pending: reminding.pending || saving.pending,
-        failure: reminding.failure ?? saving.failure,
-        save: saving.save,
-      }}
+      saving={{ pending: reminding.pending || saving.pending, failure: reminding.failure ?? saving.failure }}
       onSubmit={submit}
       pendingText={__('Turning on…', 'security-optimizer')}
       submitText={

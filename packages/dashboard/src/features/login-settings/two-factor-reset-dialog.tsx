@@ -2,18 +2,22 @@ import { resetUserTwoFactor } from '@security-optimizer/contract/login/endpoints
 import { messages } from '@security-optimizer/contract/messages';
 import { useRef, useState } from 'react';
 import { toCall } from '../../api/client.js';
-import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { FormDialog } from '../../forms/form-dialog.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __, translate } from '../../i18n/translate.js';
 import { useDialogClose } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { Note } from '../../ui/inline-messages.js';
+import type { DialogProps } from '../../ui/lazy.js';
 import { Select } from '../../ui/select.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
 import { loginSettings } from '../settings/settings-query.js';
-import type { LoginDialogProps } from './login-changes.js';
+import { useKnownSettings, useSettingsCache } from '../settings/use-settings.js';
 
 /** Reset 2-factor Authentication for a user who lost the phone and the back-up codes. */
-export default function ResetDialog({ settings, store, onClosed }: LoginDialogProps) {
+export default function ResetDialog({ onClosed }: DialogProps) {
+  const settings = useKnownSettings(loginSettings);
+  const { store } = useSettingsCache(loginSettings);
   const users = settings.reset_2fa ?? [];
   const [chosen, setChosen] = useState<number | null>(null);
   const user = users.find(({ ID }) => ID === chosen);

@@ -1,16 +1,20 @@
 import { twoFactorRoles } from '@security-optimizer/contract/login/endpoints';
 import { useState } from 'react';
 import { toCall } from '../../api/client.js';
-import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { FormDialog } from '../../forms/form-dialog.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { useDialogClose } from '../../ui/dialog.js';
 import { Note } from '../../ui/inline-messages.js';
+import type { DialogProps } from '../../ui/lazy.js';
 import { loginSettings } from '../settings/settings-query.js';
-import type { LoginDialogProps } from './login-changes.js';
-import { roleName } from './login-rows.js';
+import { useKnownSettings, useSettingsCache } from '../settings/use-settings.js';
+import { roleName } from './two-factor-setup.js';
 
 /** Roles with Two-factor Authentication: required roles and those that the owner adds. */
-export default function TwoFactorRolesDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
+export default function TwoFactorRolesDialog({ onClosed }: DialogProps) {
+  const settings = useKnownSettings(loginSettings);
+  const { store, refetch } = useSettingsCache(loginSettings);
   const roles = settings.two_factor_roles ?? [];
   const before = roles.filter(({ selected, required }) => selected === 1 && required === 0).map(({ role }) => role);
   const [chosen, setChosen] = useState<readonly string[]>(before);
@@ -33,7 +37,7 @@ export default function TwoFactorRolesDialog({ settings, store, reload, onClosed
         });
         closing.close();
       },
-      onUnclear: reload,
+      onUnclear: refetch,
     });
   }
 

@@ -2,19 +2,23 @@ import { disableAdminUsername } from '@security-optimizer/contract/login/endpoin
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { useRef, useState } from 'react';
 import { toCall } from '../../api/client.js';
-import { FormDialog, useSubmit } from '../../forms/form-dialog.js';
+import { FormDialog } from '../../forms/form-dialog.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { useDialogClose } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
 import { Note } from '../../ui/inline-messages.js';
+import type { DialogProps } from '../../ui/lazy.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
 import { loginSettings } from '../settings/settings-query.js';
-import type { LoginDialogProps } from './login-changes.js';
+import { useKnownSettings, useSettingsCache } from '../settings/use-settings.js';
 import { getRenameErrors } from './login-forms.js';
 
 /** Change Common Usernames: new names for all administrators with a common one, or for none. */
-export default function UsernamesDialog({ settings, store, reload, onClosed }: LoginDialogProps) {
+export default function UsernamesDialog({ onClosed }: DialogProps) {
+  const settings = useKnownSettings(loginSettings);
+  const { store, refetch } = useSettingsCache(loginSettings);
   // A snapshot, because after the change the list is empty while the dialog closes.
   const [{ admin_matches: users, all_users }] = useState(
     settings.usernames_data ?? { admin_matches: [], all_users: [] },
@@ -39,11 +43,11 @@ export default function UsernamesDialog({ settings, store, reload, onClosed }: L
       call: toCall(disableAdminUsername, { disable_usernames: 1, admin_names }),
       onSuccess: (data) => {
         store({ disable_usernames: 1, usernames_data: { all_users, admin_matches: [] }, ...loginSettings.read(data) });
-        reload();
+        void refetch();
         closing.close();
       },
       onFailure: (reason) => errors.showServerErrors(reason.fields),
-      onUnclear: reload,
+      onUnclear: refetch,
     });
   }
 

@@ -1,8 +1,8 @@
 import type { Job, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { useState } from 'react';
 import { useSite } from '../../api/site-context.js';
-import { useSubmit } from '../../forms/form-dialog.js';
 import { SaveFailed } from '../../forms/request-failed.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';

@@ -1,9 +1,10 @@
 import { eventSentence } from '@security-optimizer/contract/activity/event-kinds';
 import { type Checkup, type CheckupNote, checkupSchema } from '@security-optimizer/contract/post-hack/checkup';
 import { checkup } from '@security-optimizer/contract/post-hack/checkup-endpoints';
+import { flag } from '@security-optimizer/contract/shapes';
 import * as z from 'zod/mini';
 import { toCall } from '../../api/client.js';
-import { tolerant } from '../../api/tolerant-schemas.js';
+import { readKnown, tolerant } from '../../api/tolerant-schemas.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
 import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { isRecord } from '../../i18n/locale.js';
@@ -15,17 +16,22 @@ import { useSiteTimeZone } from '../settings/use-settings.js';
 /** Of a server that does not check every week; its row is not drawn. */
 const NO_WEEKLY: Checkup['weekly'] = { weekly_checkup: 0, day: 0, time: '', emails: [] };
 const schema = tolerant(checkupSchema, { weekly: NO_WEEKLY });
+const weeklySchema = z.object({ weekly_checkup: flag });
 
 /** State and result of the checkup. */
-export const checkupSource: SettingsSource<Partial<Checkup>> = {
+export const checkupSource: SettingsSource<KnownCheckup> = {
   key: ['checkup'],
   call: toCall(checkup, {}),
   read: (data) => {
     // The response to a change of the weekly switch has only that switch.
-    const { data: read } = z.safeParse(schema, isRecord(data) && 'latest' in data ? data : null);
-    return read === undefined ? {} : translateTexts(read);
+    if (!isRecord(data) || !('latest' in data)) return readKnown(weeklySchema, data);
+    const { data: read } = z.safeParse(schema, data);
+    return read === undefined ? {} : { ...translateTexts(read), weekly_checkup: read.weekly.weekly_checkup };
   },
 };
+
+/** The checkup, and its weekly switch as a setting of its own. */
+export type KnownCheckup = Partial<Checkup & z.output<typeof weeklySchema>>;
 
 function translateTexts(read: Checkup): Checkup {
   const { latest } = read;

@@ -1,31 +1,29 @@
 import { CHECKS, type CheckName, type Checkup } from '@security-optimizer/contract/post-hack/checkup';
 import { checkup, keepFinding, runCheckup } from '@security-optimizer/contract/post-hack/checkup-endpoints';
 import { type Job, reinstallPlugins } from '@security-optimizer/contract/post-hack/endpoints';
-import { settingRequestName } from '@security-optimizer/contract/settings/endpoints';
-import { useEffect, useState } from 'react';
-import { type ApiCall, toCall } from '../../api/client.js';
+import { weeklyCheckupRow } from '@security-optimizer/contract/settings/setting-rows';
+import { useEffect } from 'react';
+import { type ApiCall, TRACKED, toCall } from '../../api/client.js';
 import { ApiError, ignoreApiError } from '../../api/envelope.js';
+import { failureMessage } from '../../api/outcome-messages.js';
 import { useSite } from '../../api/site-context.js';
 import { LoadFailed } from '../../forms/request-failed.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { classes, restoreFocus } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
 import { ErrorText } from '../../ui/inline-messages.js';
 import { Section } from '../../ui/section.js';
-import { ToggleRow } from '../../ui/setting-row.js';
 import { undoToast, useToasts } from '../../ui/toast-store.js';
-import { toSettingCall, useChanges, withPending } from '../settings/change-setting.js';
-import { notSavedText, SettingsSkeleton } from '../settings/settings-section.js';
-import { useSettings } from '../settings/use-settings.js';
+import { useSetting } from '../settings/change-setting.js';
+import { SettingSwitch } from '../settings/setting-controls.js';
+import { SettingsSkeleton } from '../settings/settings-section.js';
+import { useSettings, useSettingsCache } from '../settings/use-settings.js';
 import { checkupSource, useMoment, weeklyHelp } from './checkup-data.js';
 import { FindingRow, KeptFindings, MissingCheckRow, Notes } from './checkup-rows.js';
 import { ChecksLine, checkText, Verdict } from './checkup-verdict.js';
-import { readStartedJob } from './post-hack-jobs.js';
-
-const POLL_MS = 1000;
-const POLL_AFTER_FAILURE_MS = 5000;
+import { getPollMs, readStartedJob } from './post-hack-jobs.js';
 
 export interface CheckupProps {
   /** Called when the result or an error is drawn. */
@@ -38,7 +36,9 @@ export interface CheckupProps {
 
 /** The verdict of the latest checkup, its findings with their fixes, the weekly switch, and earlier checkups. */
 export default function CheckupSection({ onReady, disabled, onJob }: CheckupProps) {
-  const settings = useSettings(checkupSource);
+  const settings = useSettings(checkupSource, ({ running }, failed) =>
+    getPollMs(running !== null && !disabled, failed),
+  );
   const title = __('Checkup', 'security-optimizer');
   const isLoading = settings.state === 'loading';
   useEffect(() => {
@@ -67,38 +67,25 @@ export default function CheckupSection({ onReady, disabled, onJob }: CheckupProp
   }
   return (
     <Section title={title} busy={settings.values.running !== null}>
-      <Result known={settings.values as Checkup} store={settings.store} disabled={disabled} onJob={onJob} />
+      <Result known={settings.values as Checkup} disabled={disabled} onJob={onJob} />
     </Section>
   );
 }
 
 interface ResultProps extends Omit<CheckupProps, 'onReady'> {
   readonly known: Checkup;
-  readonly store: (change: Partial<Checkup>) => void;
 }
 
-function Result({ known, store, disabled, onJob }: ResultProps) {
+function Result({ known, disabled, onJob }: ResultProps) {
   const { api } = useSite();
-  const { run } = useRequestRunners();
+  const { store } = useSettingsCache(checkupSource);
+  const request = useSubmit();
   const toasts = useToasts();
   const { running, latest } = known;
-  const [pending, setPending] = useState<string | null>(null);
-  const [refreshes, setRefreshes] = useState({ failed: false });
-  useEffect(() => {
-    if (running === null || disabled) return;
-    const refresh = async () => {
-      const response = await api.call<unknown>(checkupSource.call).catch(ignoreApiError);
-      if (response !== undefined) store(checkupSource.read(response.data));
-      setRefreshes({ failed: response === undefined });
-    };
-    const timer = setTimeout(() => void refresh(), refreshes.failed ? POLL_AFTER_FAILURE_MS : POLL_MS);
-    return () => clearTimeout(timer);
-  }, [running, disabled, refreshes, api, store]);
+  const pending = request.pending ? request.name : null;
 
   function send(name: string, call: ApiCall, onSuccess: (data: unknown) => void): void {
-    if (pending !== null) return;
-    setPending(name);
-    run<unknown>({ name, call, onSuccess, onComplete: () => setPending(null) }).catch(ignoreApiError);
+    request.save<unknown>({ name, call, onSuccess });
   }
   const storeResponse = (data: unknown) => store(checkupSource.read(data));
   const start = () => send(runCheckup.name, toCall(runCheckup, {}), storeResponse);
@@ -123,10 +110,9 @@ function Result({ known, store, disabled, onJob }: ResultProps) {
   }
   /** It runs after the request that it reverts, so it does not see that one's state. */
   function keepAgain(key: string): void {
-    run<unknown>({
-      call: toCall(keepFinding, { key, keep: 0 }),
-      onSuccess: storeResponse,
-    }).catch(ignoreApiError);
+    api.call<unknown>(toCall(keepFinding, { key, keep: 0 }), TRACKED).then(({ data }) => {
+      storeResponse(data);
+    }, ignoreApiError);
   }
 
   function reinstall(file: string): void {
@@ -169,65 +155,54 @@ function Result({ known, store, disabled, onJob }: ResultProps) {
           </>
         )}
       </div>
-      {known.weekly.time === '' ? null : <Weekly known={known} store={store} disabled={disabled} />}
-      <Earlier known={known} store={store} />
+      {known.weekly.time === '' ? null : <Weekly weekly={known.weekly} disabled={disabled} />}
+      <Earlier known={known} />
     </>
   );
 }
 
+interface WeeklyProps {
+  readonly weekly: Checkup['weekly'];
+  readonly disabled: boolean;
+}
+
 /** The switch of the weekly checkup, with its day, time and recipients. */
-function Weekly({ known, store, disabled }: Pick<ResultProps, 'known' | 'store' | 'disabled'>) {
-  const { changes, change } = useChanges<Partial<Checkup>>(checkupSource, store);
-  const state = changes[settingRequestName('weekly_checkup')];
-  const { weekly = known.weekly } = withPending<Partial<Checkup>>(known, changes);
-  const isOn = weekly.weekly_checkup === 1;
+function Weekly({ weekly, disabled }: WeeklyProps) {
+  const control = useSetting(checkupSource, weeklyCheckupRow);
   const [when, who] = weeklyHelp(weekly);
-  const set = (value: 0 | 1) =>
-    change({
-      call: toSettingCall('weekly_checkup', value),
-      target: { weekly: { ...known.weekly, weekly_checkup: value } },
-    });
   return (
     <div className="so-card so-mt-16">
-      <ToggleRow
-        icon="calendar"
-        title={__('Check every week', 'security-optimizer')}
+      <SettingSwitch
+        control={control}
+        disabled={disabled}
         help={
           <>
             {when} {who}
           </>
         }
-        on={isOn}
-        pending={state?.state === 'saving'}
-        recommended={false}
-        disabled={disabled}
-        error={state?.state === 'failed' ? notSavedText(known.weekly.weekly_checkup) : undefined}
-        onToggle={() => set(isOn ? 0 : 1)}
-        onRetry={() => set(state?.target.weekly?.weekly_checkup ?? 1)}
       />
     </div>
   );
 }
 
 /** Checkups before the latest one. */
-function Earlier({ known: { earlier, more }, store }: Pick<ResultProps, 'known' | 'store'>) {
-  const { run } = useRequestRunners();
+function Earlier({ known: { earlier, more } }: Pick<ResultProps, 'known'>) {
+  const { store } = useSettingsCache(checkupSource);
+  const { pending: loading, save } = useSubmit();
+  const toasts = useToasts();
   const moment = useMoment();
-  const [loading, setLoading] = useState(false);
   if (earlier.length === 0) return null;
 
   function showAll(): void {
-    setLoading(true);
-    run<unknown>({
+    save<unknown>({
       name: 'allCheckups',
       call: toCall(checkup, { all: 1 }),
       onSuccess: (data) => {
         const { earlier: all, more: rest } = checkupSource.read(data);
-        if (all === undefined) throw new ApiError('refused');
-        store({ earlier: all, more: rest ?? 0 });
+        if (all === undefined) toasts.show(failureMessage(new ApiError('refused'), undefined));
+        else store({ earlier: all, more: rest ?? 0 });
       },
-      onComplete: () => setLoading(false),
-    }).catch(ignoreApiError);
+    });
   }
 
   return (

@@ -1,9 +1,8 @@
 import type { Job, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { ignoreApiError } from '../../api/envelope.js';
 import { useSite } from '../../api/site-context.js';
 import { LoadFailed } from '../../forms/request-failed.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
@@ -86,10 +85,9 @@ export interface ActionsProps {
 /** The three actions in recommended order. */
 export function Actions({ page }: ActionsProps) {
   const { config } = useSite();
-  const { run } = useRequestRunners();
+  const { pending: retrying, save } = useSubmit();
   const [confirming, setConfirming] = useState<JobKind | null>(null);
   const dialog = useDialogs<'action', ActionDialogProps>(dialogs);
-  const [retrying, setRetrying] = useState(false);
   /** The action with which the owner ended this session. */
   const [endedBy, setEndedBy] = useState<JobKind | null>(null);
   const card = useRef<HTMLDivElement>(null);
@@ -112,13 +110,11 @@ export function Actions({ page }: ActionsProps) {
   function retry(job: Job, only?: readonly string[]): void {
     // Continue a password reset with its mails; do not log everyone out again.
     const request = job.kind === 'reinstall-plugins' ? { only: only ?? listUnfinished(job) } : { go_on: 1 };
-    setRetrying(true);
-    run<unknown>({
+    save<unknown>({
       call: toStartCall(job.kind, request),
       onSuccess: (data) => began(readStartedJob(data), false),
       onFailure: page.refresh,
-      onComplete: () => setRetrying(false),
-    }).catch(ignoreApiError);
+    });
   }
 
   return (

@@ -7,10 +7,9 @@ import {
   postHackSchema,
   reinstallPlugins,
 } from '@security-optimizer/contract/post-hack/endpoints';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useReducer } from 'react';
 import * as z from 'zod/mini';
 import type { ApiCall } from '../../api/client.js';
-import { ApiError } from '../../api/envelope.js';
 import { SESSION_MESSAGE } from '../../api/outcome-messages.js';
 import { useSite } from '../../api/site-context.js';
 import { tolerant } from '../../api/tolerant-schemas.js';
@@ -18,7 +17,7 @@ import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { type Toast, useToasts } from '../../ui/toast-store.js';
 import { postHackSource } from '../settings/settings-query.js';
-import { useSettings } from '../settings/use-settings.js';
+import { useSettings, useSettingsCache } from '../settings/use-settings.js';
 
 /** Polling interval while a job runs, milliseconds. */
 const POLL_MS = 1000;
@@ -43,53 +42,41 @@ export interface PostHack {
 
 /** The jobs and facts of the page; polled in the background while a job runs. */
 export function usePostHack(): PostHack {
-  const { api, config } = useSite();
+  const { config } = useSite();
   const toasts = useToasts();
-  const settings = useSettings(postHackSource);
-  const [loggedOut, setLoggedOut] = useState(false);
-  /** Number of polls. */
-  const [refreshes, setRefreshes] = useState(0);
-  const [failed, setFailed] = useState(false);
-  const { store } = settings;
+  const cache = useSettingsCache(postHackSource);
+  const [ended, endSession] = useReducer(() => true, false);
+  const settings = useSettings(postHackSource, (values, failed) =>
+    ended ? false : getPollMs(isRunning(readPostHack(values)), failed),
+  );
   const loaded = settings.state === 'ready' ? settings.values : EMPTY;
   const known = useMemo(() => readPostHack(loaded), [loaded]);
   const { jobs } = known;
-  const running = jobs.some((job) => job.state === 'running');
 
-  const endSession = useCallback(() => setLoggedOut(true), []);
-
-  const refresh = useCallback(async () => {
-    try {
-      const { data } = await api.call<unknown>(postHackSource.call);
-      store(postHackSource.read(data));
-      setFailed(false);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.kind === 'session_gone') {
-        endSession();
-        toasts.show(sessionEndedNotice(config.loginUrl));
-      }
-      setFailed(true);
-    }
-    setRefreshes((before) => before + 1);
-  }, [api, store, endSession, toasts, config.loginUrl]);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each finished poll schedules the next one
+  const hasSession = settings.state !== 'ready' || settings.failure?.kind !== 'session_gone';
   useEffect(() => {
-    if (!running || loggedOut) return;
-    const timer = setTimeout(() => void refresh(), failed ? POLL_AFTER_FAILURE_MS : POLL_MS);
-    return () => clearTimeout(timer);
-  }, [running, loggedOut, failed, refreshes, refresh]);
+    if (!hasSession) toasts.show(sessionEndedNotice(config.loginUrl));
+  }, [hasSession, toasts, config.loginUrl]);
 
   return {
     settings,
     known,
-    loggedOut,
+    loggedOut: ended || !hasSession,
     getJob: (kind) => jobs.find((job) => job.kind === kind) ?? null,
-    addJob: (job) => store({ jobs: [...jobs.filter(({ kind }) => kind !== job.kind), job] }),
-    refresh: () => void refresh(),
+    addJob: (job) => cache.store({ jobs: [...jobs.filter(({ kind }) => kind !== job.kind), job] }),
+    refresh: () => void cache.refetch(),
     endSession,
   };
+}
+
+/** Interval in which a running job is fetched again, milliseconds; false if none runs. */
+export function getPollMs(running: boolean, failed: boolean): number | false {
+  if (!running) return false;
+  return failed ? POLL_AFTER_FAILURE_MS : POLL_MS;
+}
+
+function isRunning({ jobs }: PostHackState): boolean {
+  return jobs.some((job) => job.state === 'running');
 }
 
 /** Jobs and facts; unknown facts are null and not shown. */

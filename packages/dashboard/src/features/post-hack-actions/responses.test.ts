@@ -43,10 +43,15 @@ describe('the jobs of a response', () => {
 
 describe('the checkup of a response', () => {
   it('is read as it is', () => {
-    expect(checkupSource.read(sampleCheckup())).toEqual(sampleCheckup());
+    const { weekly_checkup } = sampleCheckup().weekly;
+    expect(checkupSource.read(sampleCheckup())).toEqual({ ...sampleCheckup(), weekly_checkup });
   });
 
-  it.each([[null], ['<html>'], [[]], [{ weekly_checkup: 0 }]])('is unknown for %j', (data) => {
+  it('has only the weekly switch after a change of it', () => {
+    expect(checkupSource.read({ weekly_checkup: 0 })).toEqual({ weekly_checkup: 0 });
+  });
+
+  it.each([[null], ['<html>'], [[]]])('is unknown for %j', (data) => {
     expect(checkupSource.read(data)).toEqual({});
   });
 
@@ -58,6 +63,7 @@ describe('the checkup of a response', () => {
       earlier: [],
       more: 0,
       weekly: { weekly_checkup: 0, day: 0, time: '', emails: [] },
+      weekly_checkup: 0,
     });
   });
 

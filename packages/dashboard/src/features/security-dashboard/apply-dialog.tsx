@@ -8,38 +8,38 @@ import { classes } from '../../ui/dom.js';
 import { AffixInput, Field, TextInput } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
 import { ErrorText, Note } from '../../ui/inline-messages.js';
+import type { DialogProps } from '../../ui/lazy.js';
 import { SafeHtml } from '../../ui/safe-html.js';
 import { focusFirstError, type Messages, useFormErrors } from '../../ui/use-form-errors.js';
-import { isSiteUrl } from '../login-settings/login-changes.js';
 import {
   getLoginUrlErrors,
   getRenameErrors,
   type LoginUrlForm,
   toLoginUrlForm,
 } from '../login-settings/login-forms.js';
+import { isSiteUrl } from '../login-settings/two-factor-setup.js';
+import { loginSettings, securitySettings } from '../settings/settings-query.js';
+import { useKnownSettings } from '../settings/use-settings.js';
 import { type ApplyForm, inSafeOrder, type StepResult, toApiCall, useApply } from './apply-steps.js';
-import { openSteps, recommendedAttempts, type SettingsStores, type Step, type StepId } from './steps.js';
-
-export interface ApplyDialogProps extends SettingsStores {
-  /** The closing animation has ended. */
-  readonly onClosed: () => void;
-}
+import { openSteps, recommendedAttempts, type Step, type StepId } from './steps.js';
 
 /** Apply all recommended: lists the changes with their effects, and makes the ticked ones. */
-export default function ApplyDialog({ security, login, onClosed }: ApplyDialogProps) {
+export default function ApplyDialog({ onClosed }: DialogProps) {
+  const security = useKnownSettings(securitySettings);
+  const login = useKnownSettings(loginSettings);
   const { config, navigate } = useSite();
   const home = config.homeUrl.replace(/\/*$/, '/');
   // A snapshot: finished steps stay in the list with their result.
-  const [steps] = useState(() => openSteps(security.values, login.values));
-  const [users] = useState(() => login.values.usernames_data ?? { admin_matches: [], all_users: [] });
+  const [steps] = useState(() => openSteps(security, login));
+  const [users] = useState(() => login.usernames_data ?? { admin_matches: [], all_users: [] });
   const [first] = useState<ApplyForm>(() => ({
-    url: toLoginUrlForm('custom', login.values.login_url ?? []),
+    url: toLoginUrlForm('custom', login.login_url ?? []),
     names: Object.fromEntries(users.admin_matches.map(({ ID }) => [ID, ''])),
   }));
   const [form, setForm] = useState(first);
   const [ticked, setTicked] = useState<readonly StepId[]>(() => steps.map(({ id }) => id));
   const body = useRef<HTMLUListElement>(null);
-  const apply = useApply({ security, login });
+  const apply = useApply();
   const closing = useDialogClose(onClosed);
 
   const wanted = inSafeOrder(ticked.filter((id) => apply.results[id]?.state !== 'done'));
@@ -66,7 +66,7 @@ export default function ApplyDialog({ security, login, onClosed }: ApplyDialogPr
     if (apply.running) return;
     if (canSetUp && wanted.length === 0) return navigate(apply.setUpUrl ?? '');
     if (wanted.length === 0 || !errors.check()) return;
-    const attempts = recommendedAttempts(login.values);
+    const attempts = recommendedAttempts(login);
     const fields = await apply.start(wanted.map((id) => [id, toApiCall(id, form, attempts, home)] as const));
     errors.showServerErrors(fields);
   }

@@ -1,15 +1,15 @@
 import { customLoginUrl, disableAdminUsername, twoFactor } from '@security-optimizer/contract/login/endpoints';
+import { settingEndpoint } from '@security-optimizer/contract/settings/endpoints';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { useState } from 'react';
-import { type ApiCall, toCall } from '../../api/client.js';
+import { type ApiCall, SILENT, toCall } from '../../api/client.js';
 import { ApiError, ignoreApiError } from '../../api/envelope.js';
 import { failureReason } from '../../api/outcome-messages.js';
 import { useSite } from '../../api/site-context.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { type LoginUrlForm, toLoginPath } from '../login-settings/login-forms.js';
-import { toSettingCall } from '../settings/change-setting.js';
 import { loginSettings, type SettingsSource, securitySettings } from '../settings/settings-query.js';
-import { openSteps, type SettingsStores, type StepId } from './steps.js';
+import { useSettingsCache } from '../settings/use-settings.js';
+import { openSteps, type StepId } from './steps.js';
 
 /** State of a change. `text` is the server's message or the error. */
 export interface StepResult {
@@ -32,9 +32,10 @@ export interface Apply {
  * Makes several changes in order. A failure does not stop the others, except the end of the session. Then fetches the
  * settings again, because a change may have been made although its response was lost.
  */
-export function useApply({ security, login }: SettingsStores): Apply {
+export function useApply(): Apply {
   const { api } = useSite();
-  const { runQuietly } = useRequestRunners();
+  const security = useSettingsCache(securitySettings);
+  const login = useSettingsCache(loginSettings);
   const [results, setResults] = useState<Apply['results']>({});
   const [running, setRunning] = useState(false);
   const [setUpUrl, setSetUpUrl] = useState<string | null>(null);
@@ -45,17 +46,10 @@ export function useApply({ security, login }: SettingsStores): Apply {
 
   async function make(id: StepId, call: ApiCall): Promise<ApiError | null> {
     mark(id, 'running');
-    let lastMessage = '';
     try {
-      const data = await runQuietly<unknown>({
-        call,
-        successText: (_data, message) => {
-          lastMessage = message;
-          return '';
-        },
-      });
+      const { data, message } = await api.call<unknown>(call, SILENT);
       if (id === 'sg2fa') setSetUpUrl(loginSettings.read(data).two_factor_setup_url ?? null);
-      mark(id, 'done', lastMessage);
+      mark(id, 'done', message);
       return null;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -128,7 +122,7 @@ export function toApiCall(id: StepId, form: ApplyForm, attempts: number, homeUrl
     case 'sg2fa':
       return toCall(twoFactor, { sg2fa: 1 });
     case 'login_attempts':
-      return toSettingCall('login_attempts', attempts);
+      return toCall(settingEndpoint('login_attempts'), { login_attempts: attempts as 0 | 3 | 5 });
     case 'disable_usernames': {
       const admin_names = Object.entries(form.names).map(([ID, name]) => ({
         ID: Number(ID),
@@ -145,6 +139,6 @@ export function toApiCall(id: StepId, form: ApplyForm, attempts: number, homeUrl
       });
     }
     default:
-      return toSettingCall(id, 1);
+      return { endpoint: settingEndpoint(id), request: { [id]: 1 } };
   }
 }

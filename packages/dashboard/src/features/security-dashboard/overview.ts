@@ -17,9 +17,10 @@ import {
 } from '@security-optimizer/contract/overview/endpoints';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import * as z from 'zod/mini';
+import { type ApiClient, SILENT } from '../../api/client.js';
 import type { ApiError } from '../../api/envelope.js';
+import { useSite } from '../../api/site-context.js';
 import { readItems, tolerant } from '../../api/tolerant-schemas.js';
-import { type RunRequest, useRequestRunners } from '../../forms/tracked-requests.js';
 
 /** A section with an endpoint of its own. */
 export interface OverviewSource<Part> {
@@ -86,18 +87,18 @@ export const factsSource = {
     z.safeParse(factsSchema, data).data ?? { blocked: null, block_list: null, failed_logins: null },
 };
 
-export function overviewQuery<Part>({ endpoint, read }: OverviewSource<Part>, runQuietly: RunRequest) {
+export function overviewQuery<Part>({ endpoint, read }: OverviewSource<Part>, api: ApiClient) {
   return queryOptions({
     queryKey: [OVERVIEW_KEY, endpoint.name],
-    queryFn: async ({ signal }) => read(await runQuietly<unknown>({ call: { endpoint, request: {}, signal } })),
+    queryFn: async ({ signal }) => read((await api.call<unknown>({ endpoint, request: {}, signal }, SILENT)).data),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
 /** Fetches a section. A failure is shown in its place, not as a toast. */
 export function useOverview<Part>(source: OverviewSource<Part>): OverviewPart<Part> {
-  const { runQuietly } = useRequestRunners();
-  const query = useQuery(overviewQuery(source, runQuietly));
+  const { api } = useSite();
+  const query = useQuery(overviewQuery(source, api));
   const isKnown = query.data !== undefined;
   return {
     part: query.data,

@@ -1,5 +1,5 @@
 import { type LogView, toLogHref } from '@security-optimizer/contract/activity/log-address';
-import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
+import { loginRows, type SettingRow, securityRows } from '@security-optimizer/contract/settings/setting-rows';
 import { type RefObject, useEffect, useRef } from 'react';
 import { useSite } from '../../api/site-context.js';
 import { LoadFailed } from '../../forms/request-failed.js';
@@ -10,11 +10,11 @@ import { Button } from '../../ui/button.js';
 import { classes, restoreFocus } from '../../ui/dom.js';
 import { Icon, IconTile } from '../../ui/icon.js';
 import { ErrorText } from '../../ui/inline-messages.js';
-import { useDialogs } from '../../ui/lazy.js';
+import { type DialogProps, useDialogs } from '../../ui/lazy.js';
 import { Ring } from '../../ui/meter.js';
-import { type LoginDialogName, useLoginChanges } from '../login-settings/login-changes.js';
-import { useLoginDialogs } from '../login-settings/login-dialogs.js';
-import { type Toggle, useToggles } from '../settings/change-setting.js';
+import { type LoginDialogName, useLoginDialogs } from '../login-settings/login-dialogs.js';
+import { useTwoFactorChange } from '../login-settings/two-factor-setup.js';
+import { useSetting } from '../settings/change-setting.js';
 import {
   countLoginEssentials,
   countSecurityEssentials,
@@ -23,33 +23,26 @@ import {
   essentialsText,
   getVerdict,
 } from '../settings/essentials.js';
+import { loginSettings, type SettingsSource, securitySettings } from '../settings/settings-query.js';
 import { notSavedText } from '../settings/settings-section.js';
-import { type SettingsState, useSiteTimeZone } from '../settings/use-settings.js';
-import type { ApplyDialogProps } from './apply-dialog.js';
+import { type SettingsState, useKnownSettings, useSiteTimeZone } from '../settings/use-settings.js';
 import { factsSource, useOverview } from './overview.js';
-import { openSteps, recommendedAttempts, type SettingsStores, type Step } from './steps.js';
-
-export interface ProtectionScoreProps extends SettingsStores {
-  /** Called after a setting was changed here. */
-  readonly onChanged: () => void;
-}
+import { openSteps, recommendedAttempts, type Step } from './steps.js';
 
 const dialogs = { apply: () => import('./apply-dialog.js') };
 
-/** The protection score with its verdict, and the next steps beside it. */
-export function ProtectionScore({ security, login, onChanged }: ProtectionScoreProps) {
+/** The protection score with its verdict, and the next steps beside it. All settings must be known. */
+export function ProtectionScore() {
+  const security = useKnownSettings(securitySettings);
+  const login = useKnownSettings(loginSettings);
   const heading = useRef<HTMLHeadingElement>(null);
-  const all = useDialogs<'apply', ApplyDialogProps>(dialogs);
+  const all = useDialogs<'apply', DialogProps>(dialogs);
   const one = useLoginDialogs();
-  const first = countSecurityEssentials(security.values);
-  const second = countLoginEssentials(login.values);
+  const first = countSecurityEssentials(security);
+  const second = countLoginEssentials(login);
   const count = { on: first.on + second.on, total: first.total + second.total };
-  const steps = openSteps(security.values, login.values);
+  const steps = openSteps(security, login);
   const verdict = getVerdict(count);
-  const stores = {
-    security: { ...security, store: withOnChanged(security.store, onChanged) },
-    login: { ...login, store: withOnChanged(login.store, onChanged) },
-  };
 
   const ids = steps.map(({ id }) => id).join();
   const before = useRef(ids);
@@ -77,19 +70,12 @@ export function ProtectionScore({ security, login, onChanged }: ProtectionScoreP
           {steps.length === 0 ? (
             <NothingLeft heading={heading} {...count} />
           ) : (
-            <NextSteps
-              {...stores}
-              steps={steps}
-              heading={heading}
-              onApplyAll={() => all.open('apply')}
-              onOpen={one.open}
-            />
+            <NextSteps steps={steps} heading={heading} onApplyAll={() => all.open('apply')} onOpen={one.open} />
           )}
         </div>
       </div>
       {all.Current === null ? null : (
         <all.Current
-          {...stores}
           onClosed={() => {
             all.closed();
             restoreFocus(() => heading.current);
@@ -99,9 +85,6 @@ export function ProtectionScore({ security, login, onChanged }: ProtectionScoreP
       {/* Not inside the steps: after the last one it would be removed before it has closed. */}
       {one.Current === null ? null : (
         <one.Current
-          settings={login.values}
-          store={stores.login.store}
-          reload={() => void login.reload().then(onChanged)}
           onClosed={() => {
             one.closed();
             restoreFocus(() => heading.current);
@@ -110,13 +93,6 @@ export function ProtectionScore({ security, login, onChanged }: ProtectionScoreP
       )}
     </>
   );
-}
-
-function withOnChanged<Change>(store: (change: Change) => void, onChanged: () => void): (change: Change) => void {
-  return (change) => {
-    store(change);
-    onChanged();
-  };
 }
 
 function openText({ on, total }: EssentialsCount): string {
@@ -175,9 +151,7 @@ function NothingLeft({
 }
 
 const MAX_STEPS = 3;
-const toggles: readonly Toggle[] = siteSecurityToggles;
-
-export interface NextStepsProps extends SettingsStores {
+export interface NextStepsProps {
   readonly steps: readonly Step[];
   readonly heading: RefObject<HTMLHeadingElement | null>;
   readonly onApplyAll: () => void;
@@ -186,23 +160,8 @@ export interface NextStepsProps extends SettingsStores {
 }
 
 /** The most valuable essentials that are off, each with a button. */
-export function NextSteps({ steps, security, login, heading, onApplyAll, onOpen }: NextStepsProps) {
-  const rows = useToggles(security.store);
-  const loginRows = useLoginChanges(login.store);
-  const changes = { ...rows.changes, ...loginRows.changes };
+export function NextSteps({ steps, heading, onApplyAll, onOpen }: NextStepsProps) {
   const shown = steps.slice(0, MAX_STEPS);
-
-  function start({ id, needsInput }: Step): void {
-    if (id === 'login_url') onOpen('url');
-    else if (id === 'disable_usernames' && needsInput) onOpen('usernames');
-    else if (id === 'sg2fa' && login.values.two_factor_users) onOpen('two-factor');
-    else if (id === 'login_attempts') loginRows.setAttempts(login.values, recommendedAttempts(login.values));
-    else if (id === 'sg2fa' || id === 'disable_usernames') loginRows.toggle(id, 1);
-    else {
-      const toggle = toggles.find(({ field }) => field === id);
-      if (toggle !== undefined) rows.change(toggle, 1);
-    }
-  }
 
   return (
     <>
@@ -229,12 +188,10 @@ export function NextSteps({ steps, security, login, heading, onApplyAll, onOpen 
       </div>
       <ul className="so-next">
         {shown.map((step) => (
-          <StepRow
-            key={step.id}
-            step={step}
-            state={changes[`update:${step.id}`]?.state ?? null}
-            onStart={() => start(step)}
-          />
+          <li key={step.id}>
+            <IconTile name={step.icon} state="off" />
+            <StepRow step={step} onOpen={onOpen} />
+          </li>
         ))}
       </ul>
     </>
@@ -243,19 +200,50 @@ export function NextSteps({ steps, security, login, heading, onApplyAll, onOpen 
 
 interface StepRowProps {
   readonly step: Step;
-  readonly state: 'saving' | 'failed' | null;
+  readonly onOpen: (name: LoginDialogName) => void;
+}
+
+function StepRow({ step, onOpen }: StepRowProps) {
+  const { two_factor_users: users } = useKnownSettings(loginSettings);
+  const { id, needsInput } = step;
+  if (id === 'login_url') return <StepButton step={step} onStart={() => onOpen('url')} />;
+  if (id === 'disable_usernames' && needsInput) return <StepButton step={step} onStart={() => onOpen('usernames')} />;
+  if (id === 'sg2fa' && users) return <StepButton step={step} onStart={() => onOpen('two-factor')} />;
+  return <SettingStep step={step} />;
+}
+
+const settingRows: readonly SettingRow[] = [...loginRows, ...securityRows];
+
+/** A step that is one simple setting. */
+function SettingStep({ step }: { readonly step: Step }) {
+  const login = useKnownSettings(loginSettings);
+  const setting = settingRows.find(({ field }) => field === step.id) as SettingRow;
+  const source: SettingsSource<object> = securityRows.includes(setting) ? securitySettings : loginSettings;
+  const twoFactor = useTwoFactorChange(null);
+  const control = useSetting(source, setting, step.id === 'sg2fa' ? twoFactor : {});
+  return (
+    <StepButton
+      step={step}
+      state={control.pending ? 'saving' : control.failed === null ? null : 'failed'}
+      onStart={() => control.set(step.id === 'login_attempts' ? recommendedAttempts(login) : 1)}
+    />
+  );
+}
+
+interface StepButtonProps {
+  readonly step: Step;
+  readonly state?: 'saving' | 'failed' | null;
   readonly onStart: () => void;
 }
 
-function StepRow({ step: { icon, title, benefit, needsInput }, state, onStart }: StepRowProps) {
+function StepButton({ step: { title, benefit, needsInput }, state = null, onStart }: StepButtonProps) {
   const label = needsInput
     ? /* translators: %s: name of a setting */
       sprintf(__('Configure: %s', 'security-optimizer'), title)
     : /* translators: %s: name of a setting */
       sprintf(__('Turn on: %s', 'security-optimizer'), title);
   return (
-    <li>
-      <IconTile name={icon} state="off" />
+    <>
       <div className="so-next__text">
         <b>{title}</b>
         <small>{benefit}</small>
@@ -269,7 +257,7 @@ function StepRow({ step: { icon, title, benefit, needsInput }, state, onStart }:
       >
         {needsInput ? __('Configure', 'security-optimizer') : __('Turn on', 'security-optimizer')}
       </Button>
-    </li>
+    </>
   );
 }
 

@@ -1,9 +1,8 @@
 import { type RateState, rate } from '@security-optimizer/contract/overview/endpoints';
 import { useQueryClient } from '@tanstack/react-query';
-import { useId, useRef, useState } from 'react';
+import { useId, useRef } from 'react';
 import { toCall } from '../../api/client.js';
-import { ignoreApiError } from '../../api/envelope.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
+import { useSubmit } from '../../forms/use-submit.js';
 import { __ } from '../../i18n/translate.js';
 import { restoreFocus } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
@@ -14,28 +13,24 @@ const STARS = [1, 2, 3, 4, 5];
 
 /** Rate Us: asks for a review until it is dismissed. */
 export function RateSection() {
-  const { run } = useRequestRunners();
+  const { pending, save } = useSubmit();
   const client = useQueryClient();
   const { part: state } = useOverview(rateSource);
-  const [pending, setPending] = useState(false);
   const section = useRef<HTMLElement>(null);
   const id = useId();
   if (state === undefined || state.show === 0) return null;
   const link = state.link === '' ? null : safeHref(state.link);
 
   function dismiss(): void {
-    if (pending) return;
-    setPending(true);
     const next = section.current?.nextElementSibling?.querySelector<HTMLElement>('h2');
-    run({
+    save({
       call: toCall(rate, { show: 0 }),
       onSuccess: () => {
         client.setQueryData<RateState>([OVERVIEW_KEY, rate.name], { show: 0, link: '' });
         // The section disappears; focus the next one.
         restoreFocus(() => next);
       },
-      onComplete: () => setPending(false),
-    }).catch(ignoreApiError);
+    });
   }
 
   return (

@@ -1,10 +1,10 @@
 import { toLogHref } from '@security-optimizer/contract/activity/log-address';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
+import { SILENT } from '../../api/client.js';
 import { ApiError } from '../../api/envelope.js';
 import { useSite } from '../../api/site-context.js';
 import { LoadFailed } from '../../forms/request-failed.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { addDays, dayStart, siteNow } from '../../i18n/days.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { EmptyState } from '../../ui/inline-messages.js';
@@ -163,12 +163,12 @@ interface Recent<Row> {
 
 /** The newest rows of a list (the limited view of the specification). */
 function useRecent<Row>(source: ListSource<Row>): Recent<Row> {
-  const { runQuietly } = useRequestRunners();
+  const { api } = useSite();
   const query = useQuery({
     queryKey: ['recent', source.endpoint.name],
     queryFn: async ({ signal }) => {
       const call = { endpoint: source.endpoint, request: { limitedView: 1 }, signal };
-      const rows = source.read(await runQuietly<unknown>({ call }));
+      const rows = source.read((await api.call<unknown>(call, SILENT)).data);
       if (rows === null) throw new ApiError('refused');
       return rows;
     },

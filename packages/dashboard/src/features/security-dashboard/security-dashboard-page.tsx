@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import type { ApiClient } from '../../api/client.js';
 import type { InitialQuery } from '../../api/preloaded-responses.js';
 import { invalidate } from '../../api/queries.js';
-import type { RequestRunners } from '../../forms/tracked-requests.js';
 import { __ } from '../../i18n/translate.js';
 import { Lazy, useIdle, usePlaced } from '../../ui/lazy.js';
 import { HeaderFoot } from '../../ui/portals.js';
@@ -26,18 +27,18 @@ import { ProtectionScore, ScoreFailed, ScoreSkeleton } from './protection-score.
 import { RateSection } from './rate-section.js';
 
 /** The page's queries beside its settings. */
-export function first({ runQuietly }: RequestRunners): readonly InitialQuery[] {
+export function first(api: ApiClient): readonly InitialQuery[] {
   const sources = [notificationsSource, hardeningSource, ebookSource, rateSource, factsSource];
   return [
     ...sources.map(
       (source: OverviewSource<unknown>): InitialQuery => ({
         call: { endpoint: source.endpoint, request: {} },
-        prefetch: (queries) => queries.prefetchQuery(overviewQuery(source, runQuietly)),
+        prefetch: (queries) => queries.prefetchQuery(overviewQuery(source, api)),
       }),
     ),
     {
       call: toAttackersCall(false),
-      prefetch: (queries) => queries.prefetchQuery(attackersQuery(false, runQuietly)),
+      prefetch: (queries) => queries.prefetchQuery(attackersQuery(false, api)),
     },
   ];
 }
@@ -107,18 +108,26 @@ export default function SecurityDashboardPage() {
   const security = useSettings(securitySettings);
   const login = useSettings(loginSettings);
 
+  const known = security.state === 'ready' && login.state === 'ready';
+
   const placed = usePlaced(useComplete() && security.state !== 'loading' && login.state !== 'loading');
 
-  /** Notifications and cards depend on the settings. */
-  function changed(): void {
-    void invalidate(client, [OVERVIEW_KEY]);
-  }
+  // Notifications and cards depend on the settings.
+  const settings = useRef<readonly object[]>([]);
+  useEffect(() => {
+    if (!known) return;
+    const before = settings.current;
+    settings.current = [security.values, login.values];
+    if (before.length > 0 && settings.current.some((values, index) => values !== before[index])) {
+      void invalidate(client, [OVERVIEW_KEY]);
+    }
+  });
 
   return (
     <>
       <HeaderFoot>
-        {security.state === 'ready' && login.state === 'ready' ? (
-          <ProtectionScore security={security} login={login} onChanged={changed} />
+        {known ? (
+          <ProtectionScore />
         ) : security.state === 'failed' || login.state === 'failed' ? (
           <ScoreFailed parts={[security, login]} />
         ) : (

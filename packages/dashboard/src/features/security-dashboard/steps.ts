@@ -8,13 +8,6 @@ import {
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { isCustomLoginUrl, selectedAttempts } from '../settings/essentials.js';
 import type { LoginSettings, SecuritySettings } from '../settings/settings-query.js';
-import type { StoredSettings } from '../settings/use-settings.js';
-
-/** The settings of both pages and their stores. */
-export interface SettingsStores {
-  readonly security: StoredSettings<SecuritySettings>;
-  readonly login: StoredSettings<LoginSettings>;
-}
 
 export type LoginStep = 'sg2fa' | 'disable_usernames' | 'login_attempts' | 'login_url';
 export type StepId = LoginStep | SecurityField;

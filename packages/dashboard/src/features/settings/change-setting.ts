@@ -1,150 +1,181 @@
-import { type EndpointField, settingEndpoint } from '@security-optimizer/contract/settings/endpoints';
-import type { SecurityField, SiteSecurityToggle } from '@security-optimizer/contract/settings/protections';
-import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import type { SettingRow } from '@security-optimizer/contract/settings/setting-rows';
+import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query';
 import type { ApiCall } from '../../api/client.js';
 import { ignoreApiError, isOutcomeUnknown } from '../../api/envelope.js';
-import { useQueryData } from '../../api/queries.js';
+import type { OutcomeMessage } from '../../api/outcome-messages.js';
 import { useSite } from '../../api/site-context.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
 import { translate } from '../../i18n/translate.js';
-import { type Toast, useToasts, weakenedToast } from '../../ui/toast-store.js';
-import { type SecuritySettings, type SettingsSource, securitySettings } from './settings-query.js';
+import { useToasts, weakenedToast } from '../../ui/toast-store.js';
+import type { SettingsSource } from './settings-query.js';
+import { useKnownSettings, useSettingsCache } from './use-settings.js';
 
-/** State of the last change of a setting; no entry means that nothing is pending. */
-export interface ChangeState<Values> {
-  readonly state: 'saving' | 'failed';
-  readonly target: Partial<Values>;
-}
-export type Changes<Values> = Readonly<Record<string, ChangeState<Values>>>;
+/** Key of the changes of settings; followed by the key of the settings and the name of the request. */
+const CHANGE_KEY = 'change';
 
 export interface Change<Values> {
-  /** Only one change of an endpoint runs at a time. */
   readonly call: ApiCall;
   /** The settings after the change, unless the response differs. */
   readonly target: Partial<Values>;
-  /** Success text; without it only the server's message is shown. */
   readonly successText?: (stored: Partial<Values>, message: string) => string;
-  /** The toast of success, which replaces all texts. */
-  readonly successToast?: (stored: Partial<Values>, message: string) => Toast;
+  /** The message of success, which replaces all texts. */
+  readonly successMessage?: ((stored: Partial<Values>, message: string) => OutcomeMessage) | undefined;
   readonly onSuccess?: (data: unknown) => void;
 }
 
+/** The last change of a setting; its state is null if it succeeded or there was none. */
+export interface ChangeState<Values> {
+  readonly state: 'saving' | 'failed' | null;
+  readonly target: Partial<Values>;
+  readonly change: (change: Change<Values>) => void;
+}
+
 /**
- * Changes settings, several at a time, each independently. The response goes to `store`. A failed change stores nothing.
- * If the outcome is unknown, the settings are fetched again.
+ * Changes a setting. Only one change of a request name runs at a time; others are ignored. The response is stored. A
+ * failed change stores nothing. If its outcome is unknown, the setting is fetched again.
+ *
+ * @param name name of the request
  */
-export function useChanges<Values extends object>(
-  source: SettingsSource<Values>,
-  store: (change: Partial<Values>) => void,
-): { readonly changes: Changes<Values>; readonly change: (change: Change<Values>) => void } {
+export function useChange<Values extends object>(source: SettingsSource<Values>, name: string): ChangeState<Values> {
   const { api } = useSite();
-  const { run } = useRequestRunners();
   const toasts = useToasts();
   const client = useQueryClient();
-  const [changes, setChanges] = useState<Changes<Values>>({});
-  useEffect(() => {
-    client.setQueryData<Changes<Values>>(toPendingKey(source.key), changes);
-  }, [client, source, changes]);
-  // There may be two clicks before React renders; the second one must see the first.
-  const running = useRef(new Set<string>());
+  const { store } = useSettingsCache(source);
+  const mutationKey = [CHANGE_KEY, ...source.key, name];
+  const toStored = ({ target }: Change<Values>, data: unknown) => ({ ...target, ...source.read(data) });
 
-  function mark(name: string, state: ChangeState<Values> | null): void {
-    setChanges(({ [name]: _last, ...others }) => (state === null ? others : { ...others, [name]: state }));
-  }
+  const { isPending, isError, variables, mutateAsync, reset } = useMutation({
+    mutationKey,
+    mutationFn: (item: Change<Values>) => {
+      const { successText, successMessage } = item;
+      return api.call<unknown>(item.call, {
+        successText: (data, message) => successText?.(toStored(item, data), message) ?? '',
+        ...(successMessage && { successMessage: (data, message) => successMessage(toStored(item, data), message) }),
+      });
+    },
+    onSuccess: ({ data }, item) => {
+      store(toStored(item, data));
+      item.onSuccess?.(data);
+    },
+    onError: (failure, item) => {
+      if (isOutcomeUnknown(failure)) void refetchSetting(item);
+    },
+  });
 
-  async function reloadSetting({ call, target }: Change<Values>): Promise<void> {
-    const { name } = call.endpoint;
+  const isRunning = (): boolean => client.isMutating({ mutationKey }) > 0;
+
+  /** Fetches the setting. If it has the wanted value, the change was made and its error goes. */
+  async function refetchSetting({ target }: Change<Values>): Promise<void> {
     const response = await api.call<unknown>(source.call).catch(ignoreApiError);
-    if (response === undefined || running.current.has(name)) return;
+    if (response === undefined || isRunning()) return;
     const read = pick(source.read(response.data), target);
     store(read);
     if (JSON.stringify(read) !== JSON.stringify(pick(target, target))) return;
-    mark(name, null);
+    reset();
     toasts.closeKey(name);
   }
 
-  function change(item: Change<Values>): void {
-    const { call, target } = item;
-    const { name } = call.endpoint;
-    if (running.current.has(name)) return;
-    running.current.add(name);
-    mark(name, { state: 'saving', target });
-    const stored = (data: unknown): Partial<Values> => ({ ...target, ...source.read(data) });
-    run<unknown>({
-      call,
-      successText: (data, message) => item.successText?.(stored(data), message) ?? '',
-      ...(item.successToast && {
-        successToast: (data: unknown, message: string) =>
-          (item.successToast as NonNullable<typeof item.successToast>)(stored(data), message),
-      }),
-      onSuccess: (data) => {
-        store(stored(data));
-        mark(name, null);
-        item.onSuccess?.(data);
-      },
-      onFailure: (failure) => {
-        mark(name, { state: 'failed', target });
-        if (isOutcomeUnknown(failure)) void reloadSetting(item);
-      },
-      onComplete: () => running.current.delete(name),
-    }).catch(ignoreApiError);
-  }
-
-  return { changes, change };
+  return {
+    state: isPending ? 'saving' : isError ? 'failed' : null,
+    target: variables?.target ?? {},
+    change(item) {
+      if (!isRunning()) mutateAsync(item).catch(ignoreApiError);
+    },
+  };
 }
 
-export type Toggle = SiteSecurityToggle & { readonly field: SecurityField };
-
-/** The call that changes a simple setting. */
-export function toSettingCall(field: EndpointField, value: number): ApiCall {
-  return { endpoint: settingEndpoint(field), request: { [field]: value } };
+/** What is being saved anywhere on the page, to be shown instead of the stored settings. */
+export function usePending<Values extends object>(source: SettingsSource<Values>): Partial<Values> {
+  const targets = useMutationState({
+    filters: { mutationKey: [CHANGE_KEY, ...source.key], status: 'pending' },
+    select: ({ state }) => (state.variables as Change<Values>).target,
+  });
+  return Object.assign({}, ...targets);
 }
 
-/** Mutations of the switches of Site Security. */
-export function useToggles(store: (change: SecuritySettings) => void): {
-  readonly changes: Changes<SecuritySettings>;
-  readonly change: (toggle: Toggle, wanted: 0 | 1) => void;
-} {
-  const { changes, change } = useChanges<SecuritySettings>(securitySettings, store);
-  function toText({ messages: { on, off } }: Toggle, value: 0 | 1 | undefined, message: string): string {
-    const usual = value === 1 ? on : off;
-    // A message of the server, for example about a partial failure, would contradict the usual text.
-    return message === '' || message === usual ? translate(usual) : '';
-  }
+export interface ChangeOptions {
+  /** Called after a change was stored. */
+  readonly onStored?: (data: unknown, change: { before: number; after: number; isUndo: boolean }) => void;
+  /** The message that offers Undo. Default: one about a protection that is off. */
+  readonly undoMessage?: (text: string, undo: () => void) => OutcomeMessage;
+  /** Called instead of Undo. */
+  readonly onUndo?: (() => void) | undefined;
+}
 
-  function set(toggle: Toggle, wanted: 0 | 1): void {
-    const { field } = toggle;
+/** The row of a simple setting: its value, and the state of its last change. */
+export interface SettingControl {
+  readonly setting: SettingRow;
+  /** The stored value; undefined if the server does not know the setting. */
+  readonly stored: number | undefined;
+  /** The value to show: the one that is being saved, or the stored one. */
+  readonly shown: number;
+  /** Value of the last change, if it has failed. */
+  readonly failed: number | null;
+  readonly pending: boolean;
+  /** Choices of a list; [] for a switch. */
+  readonly choices: readonly Choice[];
+  readonly set: (value: number) => void;
+}
+
+interface Choice {
+  readonly value: number;
+  readonly label: string;
+  readonly selected: 0 | 1;
+}
+
+/** Value and change of a simple setting of the catalogue. Its settings must be known. */
+export function useSetting<Values extends object>(
+  source: SettingsSource<Values>,
+  setting: SettingRow,
+  options: ChangeOptions = {},
+): SettingControl {
+  const values = useKnownSettings(source);
+  const { state, target, change } = useChange(source, setting.endpoint.name);
+  const { field, endpoint, messages } = setting;
+  const stored = getValue(values, field);
+  const latest = getValue(target, field);
+  const choices = toChoices(values, field);
+
+  function set(after: number, isUndo = false): void {
+    const before = stored ?? 0;
+    const toText = (value: number | undefined, message: string): string => {
+      const usual = messages?.[value === 1 ? 'on' : 'off'];
+      // A message of the server, for example about a partial failure, would contradict the usual text.
+      return usual === undefined || (message !== '' && message !== usual) ? '' : translate(usual);
+    };
+    const { onStored, onUndo = () => set(before, true), undoMessage = weakenedToast } = options;
+    const list = choices.map((item) => ({ ...item, selected: item.value === after ? 1 : 0 }));
     change({
-      call: toSettingCall(field, wanted),
-      target: { [field]: wanted },
-      successText: (stored, message) => toText(toggle, stored[field], message),
-      ...(wanted === 0 && {
-        successToast: (stored, message) =>
-          weakenedToast(toText(toggle, stored[field], message) || translate(message), () => set(toggle, 1)),
-      }),
+      call: { endpoint, request: { [field]: after } },
+      target: { [field]: choices.length > 0 ? list : after } as Partial<Values>,
+      successText: (read, message) => toText(getValue(read, field), message),
+      successMessage: setting.offersUndo?.(before, after)
+        ? (read, message) => undoMessage(toText(getValue(read, field), message) || translate(message), onUndo)
+        : undefined,
+      onSuccess: (data) => onStored?.(data, { before, after, isUndo }),
     });
   }
 
-  return { changes, change: set };
+  return {
+    setting,
+    stored,
+    shown: (state === 'saving' ? latest : undefined) ?? stored ?? 0,
+    failed: state === 'failed' ? (latest ?? null) : null,
+    pending: state === 'saving',
+    choices,
+    set: (value) => set(value),
+  };
 }
 
-/** The settings to show, including pending changes. */
-export function withPending<Values extends object>(stored: Values, changes: Changes<Values>): Values {
-  const pending = Object.values(changes).filter(({ state }) => state === 'saving');
-  return Object.assign({}, stored, ...pending.map(({ target }) => target)) as Values;
+function toChoices(values: object, field: string): readonly Choice[] {
+  const value: unknown = (values as Readonly<Record<string, unknown>>)[field];
+  return Array.isArray(value) ? value : [];
 }
 
-/** Key of the changes that are being saved, for `usePending`. */
-function toPendingKey(key: readonly string[]): readonly string[] {
-  return ['changes', ...key];
-}
-
-const NO_CHANGES = {};
-
-/** Pending changes of settings by another part of the page; pass them to `withPending`. */
-export function usePending<Values extends object>(source: SettingsSource<Values>): Changes<Values> {
-  return useQueryData<Changes<Values>>(toPendingKey(source.key)) ?? NO_CHANGES;
+function getValue(values: object, field: string): number | undefined {
+  const value = (values as Readonly<Record<string, unknown>>)[field];
+  return Array.isArray(value)
+    ? (toChoices(values, field).find(({ selected }) => Number(selected) === 1)?.value ?? 0)
+    : (value as number | undefined);
 }
 
 /** The fields of `settings` that `like` has, in the order of `like`. */

@@ -5,15 +5,14 @@ import { useQueryData } from '../../api/queries.js';
 import { useSite } from '../../api/site-context.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Meter } from '../../ui/meter.js';
-import { usePending, withPending } from './change-setting.js';
+import { usePending } from './change-setting.js';
 import {
   activitySettings,
   type LoginSettings,
   loginSettings,
-  parseNonEmpty,
   postHackSource,
-  type SettingsSource,
   securitySettings,
+  settingsQuery,
 } from './settings-query.js';
 
 export interface EssentialsCount {
@@ -57,11 +56,6 @@ export function selectedAttempts({ login_attempts = [] }: LoginSettings): number
   return login_attempts.find(({ selected }) => Number(selected) === 1)?.value ?? 0;
 }
 
-/** Whether to show 'recommended': for essentials that are off. */
-export function isRecommended(toggle: { readonly essential: boolean }, value: 0 | 1): boolean {
-  return toggle.essential && value === 0;
-}
-
 /** Number of essentials: six of Site Security, four of Login Security. */
 export const ESSENTIALS_COUNT = 10;
 
@@ -85,21 +79,19 @@ export function useEssentials(page: PageId): EssentialsCount | null | undefined 
   // Only observed here; the page fetches them.
   const first = useQueryData<unknown>(own ?? NO_SETTINGS);
 
-  function quietly<Values extends object>(source: SettingsSource<Values>) {
-    return {
-      queryKey: source.key,
-      queryFn: async () => parseNonEmpty(source, (await api.call<unknown>(source.call)).data),
-      enabled: own !== source.key && first !== undefined,
-      staleTime: Number.POSITIVE_INFINITY,
-    };
-  }
-
-  const { data: security, isError: noSecurity } = useQuery(quietly(securitySettings));
-  const { data: login, isError: noLogin } = useQuery(quietly(loginSettings));
-  const changes = { security: usePending(securitySettings), login: usePending(loginSettings) };
+  const isDue = (key: readonly string[]): boolean => own !== key && first !== undefined;
+  const { data: security, isError: noSecurity } = useQuery({
+    ...settingsQuery(securitySettings, api, true),
+    enabled: isDue(securitySettings.key),
+  });
+  const { data: login, isError: noLogin } = useQuery({
+    ...settingsQuery(loginSettings, api, true),
+    enabled: isDue(loginSettings.key),
+  });
+  const pending = { security: usePending(securitySettings), login: usePending(loginSettings) };
   if (security === undefined || login === undefined) return noSecurity || noLogin ? null : undefined;
-  const one = countSecurityEssentials(withPending(security, changes.security));
-  const two = countLoginEssentials(withPending(login, changes.login));
+  const one = countSecurityEssentials({ ...security, ...pending.security });
+  const two = countLoginEssentials({ ...login, ...pending.login });
   const total = one.total + two.total;
   return total === ESSENTIALS_COUNT ? { on: one.on + two.on, total } : null;
 }

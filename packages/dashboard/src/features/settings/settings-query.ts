@@ -5,10 +5,9 @@ import { fetchOptions } from '@security-optimizer/contract/settings/endpoints';
 import { securityOptionsSchema } from '@security-optimizer/contract/settings/options';
 import type { SecurityOptions } from '@security-optimizer/contract/settings/protections';
 import { queryOptions } from '@tanstack/react-query';
-import { type ApiCall, toCall } from '../../api/client.js';
+import { type ApiCall, type ApiClient, TRACKED, toCall } from '../../api/client.js';
 import { ApiError } from '../../api/envelope.js';
 import { readKnown } from '../../api/tolerant-schemas.js';
-import type { RunRequest } from '../../forms/tracked-requests.js';
 import { isRecord } from '../../i18n/locale.js';
 
 /** How the settings of a page are fetched and parsed. */
@@ -49,11 +48,18 @@ export const postHackSource: SettingsSource<{ readonly jobs?: unknown; readonly 
   read: (data) => (isRecord(data) && 'jobs' in data ? data : {}),
 };
 
-/** Query for the settings of the page. Fetched once; refetched only on request. */
-export function settingsQuery<Values extends object>(source: SettingsSource<Values>, run: RunRequest) {
+/**
+ * Query for settings. Fetched once; refetched only on request. The first fetch is tracked unless it is `silent`. Nobody
+ * is told about later ones, because the known settings stay.
+ */
+export function settingsQuery<Values extends object>(source: SettingsSource<Values>, api: ApiClient, silent = false) {
   return queryOptions({
     queryKey: source.key,
-    queryFn: async (): Promise<Values> => parseNonEmpty(source, await run<unknown>({ call: source.call })),
+    queryFn: async ({ client, signal }): Promise<Values> => {
+      const isKnown = client.getQueryData(source.key) !== undefined;
+      const tracking = silent || isKnown ? undefined : TRACKED;
+      return parseNonEmpty(source, (await api.call<unknown>({ ...source.call, signal }, tracking)).data);
+    },
     staleTime: Number.POSITIVE_INFINITY,
     // The response may arrive before the page is drawn; a failure has then been reported.
     retryOnMount: false,
@@ -61,7 +67,7 @@ export function settingsQuery<Values extends object>(source: SettingsSource<Valu
 }
 
 /** @throws ApiError if no field is valid */
-export function parseNonEmpty<Values extends object>(source: SettingsSource<Values>, data: unknown): Values {
+function parseNonEmpty<Values extends object>(source: SettingsSource<Values>, data: unknown): Values {
   const values = source.read(data);
   if (Object.keys(values).length === 0) throw new ApiError('refused');
   return values;

@@ -1,9 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useRef } from 'react';
-import { type ApiError, ignoreApiError } from '../../api/envelope.js';
-import { usePageVisible, useQueryData } from '../../api/queries.js';
+import { useMemo } from 'react';
+import type { ApiError } from '../../api/envelope.js';
+import { REFETCH_WHEN_VISIBLE, useQueryData } from '../../api/queries.js';
 import { useSite } from '../../api/site-context.js';
-import { useRequestRunners } from '../../forms/tracked-requests.js';
 import {
   type ActivitySettings,
   type LoginSettings,
@@ -20,61 +19,63 @@ export function getKeptDays({ log_lifetime }: ActivitySettings): number | null {
 export type SettingsState<Values> =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly failure: ApiError; readonly retrying: boolean; readonly retry: () => void }
-  | { readonly state: 'ready'; readonly values: Values };
+  | {
+      readonly state: 'ready';
+      readonly values: Values;
+      /** Why the last refetch failed. */
+      readonly failure: ApiError | null;
+    };
 
-export interface SettingsStore<Values> {
-  /** Stores the response to a change. */
-  readonly store: (change: Partial<Values>) => void;
-  /** Fetches them again in the background; a failure changes nothing. */
-  readonly reload: () => Promise<void>;
-}
-
-/** Known settings, and the functions that change them. */
-export interface StoredSettings<Values> extends SettingsStore<Values> {
-  readonly values: Values;
-}
-
-/** Fetches the settings of a page, and again when the page becomes visible. */
+/**
+ * Fetches the settings of a page, and again when the page becomes visible.
+ *
+ * @param getPollMs returns the interval in which they are fetched again, also in the background; false for never
+ */
 export function useSettings<Values extends object>(
   source: SettingsSource<Values>,
-): SettingsState<Values> & SettingsStore<Values> {
+  getPollMs?: (values: Values, failed: boolean) => number | false,
+): SettingsState<Values> {
   const { api } = useSite();
-  const { run } = useRequestRunners();
-  const client = useQueryClient();
-  const query = useQuery(settingsQuery(source, run));
-
-  /** Number of stored changes. */
-  const stored = useRef(0);
-
-  const store = useCallback(
-    (change: Partial<Values>) => {
-      stored.current += 1;
-      client.setQueryData<Values>(source.key, (values) => ({ ...values, ...change }) as Values);
-    },
-    [client, source],
-  );
-
-  async function reload(): Promise<void> {
-    const before = stored.current;
-    const response = await api.call<unknown>(source.call).catch(ignoreApiError);
-    // A change that was stored after the request is newer than this response.
-    if (response !== undefined && stored.current === before) store(source.read(response.data));
-  }
-
-  usePageVisible(() => {
-    if (query.data !== undefined) void reload();
+  const { data, error, isFetching, refetch } = useQuery({
+    ...settingsQuery(source, api),
+    ...REFETCH_WHEN_VISIBLE,
+    refetchInterval: ({ state }) =>
+      state.data === undefined ? false : (getPollMs?.(state.data, state.status === 'error') ?? false),
+    refetchIntervalInBackground: true,
   });
+  if (data !== undefined) return { state: 'ready', values: data, failure: error };
+  if (error === null) return { state: 'loading' };
+  return { state: 'failed', failure: error, retrying: isFetching, retry: () => void refetch() };
+}
 
-  const actions = { store, reload };
-  if (query.data !== undefined) return { state: 'ready', values: query.data, ...actions };
-  if (query.error === null) return { state: 'loading', ...actions };
-  return {
-    state: 'failed',
-    failure: query.error,
-    retrying: query.isFetching,
-    retry: () => query.refetch(),
-    ...actions,
-  };
+/** The settings for parts that are drawn only while they are known. */
+export function useKnownSettings<Values extends object>(source: SettingsSource<Values>): Values {
+  const values = useQueryData<Values>(source.key);
+  if (values === undefined) throw new Error(`The settings ${source.key.join()} are not known yet.`);
+  return values;
+}
+
+export interface SettingsCache<Values> {
+  /** Stores the response to a change. Unknown settings stay unknown. */
+  readonly store: (change: Partial<Values>) => void;
+  /** Fetches known settings again. A failure changes nothing. */
+  readonly refetch: () => Promise<void>;
+}
+
+/** Functions that change the known settings. */
+export function useSettingsCache<Values extends object>({ key }: SettingsSource<Values>): SettingsCache<Values> {
+  const client = useQueryClient();
+  return useMemo(
+    () => ({
+      store(change) {
+        // The response to a running request may be older than the change.
+        void client.cancelQueries({ queryKey: key });
+        client.setQueryData<Values>(key, (values) => values && { ...values, ...change });
+      },
+      refetch: () => client.refetchQueries({ queryKey: key }),
+    }),
+    [client, key],
+  );
 }
 
 /** Time zone of the site from the login settings; the browser's until they are known. */

@@ -107,14 +107,14 @@ describe('the Site Security page', () => {
     await openPage(site);
     const feeds = await findSwitch(FEEDS);
     site.options.disable_feed = 1;
-    fireEvent(document, new Event('visibilitychange'));
+    fireEvent(document, new Event('visibilitychange', { bubbles: true }));
     await waitFor(() => expect(feeds.getAttribute('aria-checked')).toBe('true'));
     const held = gate();
     site.replies.set('/fetch-options', async () => {
       await held.opened;
       return ok({ ...site.options, disable_feed: 1 });
     });
-    fireEvent(document, new Event('visibilitychange'));
+    fireEvent(document, new Event('visibilitychange', { bubbles: true }));
     await userEvent.click(feeds);
     await waitFor(() => expect(site.options.disable_feed).toBe(0));
     await waitFor(() => expect(feeds.getAttribute('aria-busy')).toBeNull());

@@ -1,37 +1,32 @@
-import {
-  fetchSignedXmlRpc,
-  settingRequestName,
-  updateSignedXmlRpc,
-} from '@security-optimizer/contract/settings/endpoints';
+import { fetchSignedXmlRpc, updateSignedXmlRpc } from '@security-optimizer/contract/settings/endpoints';
 import { signedXmlRpcSchema } from '@security-optimizer/contract/settings/options';
-import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type SettingRow, securityRows } from '@security-optimizer/contract/settings/setting-rows';
+import { useQuery } from '@tanstack/react-query';
 import type * as z from 'zod/mini';
 import { toCall } from '../../api/client.js';
 import { useSite } from '../../api/site-context.js';
 import { readKnown } from '../../api/tolerant-schemas.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 import { Section } from '../../ui/section.js';
-import { ToggleRow, useHashTarget } from '../../ui/setting-row.js';
-import { type ChangeState, type Toggle, useChanges, useToggles, withPending } from '../settings/change-setting.js';
-import { countSecurityEssentials, EssentialsMeter, isRecommended } from '../settings/essentials.js';
-import { type SecuritySettings, type SettingsSource, securitySettings } from '../settings/settings-query.js';
-import { notSavedText, SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
+import { useHashTarget } from '../../ui/setting-row.js';
+import { useChange, usePending, useSetting } from '../settings/change-setting.js';
+import { countSecurityEssentials, EssentialsMeter } from '../settings/essentials.js';
+import { SettingRows, SettingSwitch } from '../settings/setting-controls.js';
+import { type SettingsSource, securitySettings } from '../settings/settings-query.js';
+import { SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
 import { useSettings } from '../settings/use-settings.js';
-
-const toggles: readonly Toggle[] = siteSecurityToggles;
 
 /** Site Security: one switch for each entry of the catalogue. */
 export default function SiteSecurityPage() {
   const settings = useSettings(securitySettings);
-  const { changes, change } = useToggles(settings.store);
+  const pending = usePending(securitySettings);
   const title = __('Site Security', 'security-optimizer');
   useHashTarget(settings.state === 'ready', () => false);
 
   if (settings.state === 'loading') {
     return (
       <Section title={title} busy>
-        <SettingsSkeleton rows={toggles.length} />
+        <SettingsSkeleton rows={securityRows.length} />
       </Section>
     );
   }
@@ -43,62 +38,38 @@ export default function SiteSecurityPage() {
     );
   }
 
-  const shown = withPending(settings.values, changes);
   return (
-    <Section title={title} side={<EssentialsMeter {...countSecurityEssentials(shown)} />}>
+    <Section title={title} side={<EssentialsMeter {...countSecurityEssentials({ ...settings.values, ...pending })} />}>
       <div className="so-card">
-        {toggles.map((toggle) => {
-          const stored = settings.values[toggle.field];
-          if (stored === undefined) return null;
-          return (
-            <SecurityRow
-              key={toggle.field}
-              toggle={toggle}
-              stored={stored}
-              value={shown[toggle.field] ?? stored}
-              change={changes[settingRequestName(toggle.field)]}
-              onChange={change}
-            />
-          );
-        })}
+        <SettingRows
+          source={securitySettings}
+          rows={securityRows}
+          own={{ disable_xml_rpc: <XmlRpcRow key="disable_xml_rpc" /> }}
+        />
       </div>
     </Section>
   );
 }
 
-export interface SecurityRowProps {
-  readonly toggle: Toggle;
-  /** Stored value, and value to show. */
-  readonly stored: 0 | 1;
-  readonly value: 0 | 1;
-  readonly change: ChangeState<SecuritySettings> | undefined;
-  readonly onChange: (toggle: Toggle, wanted: 0 | 1) => void;
-}
+const xmlRpcRow = securityRows.find(({ field }) => field === 'disable_xml_rpc') as SettingRow;
 
-/** The row of one setting of Site Security. */
-export function SecurityRow({ toggle, stored, value, change, onChange }: SecurityRowProps) {
-  const failed = change?.state === 'failed' ? change : null;
+/** Disable XML-RPC: while it is off, the row names the plugins whose signed requests still get through. */
+function XmlRpcRow() {
+  const control = useSetting(securitySettings, xmlRpcRow);
+  const text = translate(xmlRpcRow.help);
   return (
-    <ToggleRow
-      anchor={toggle.suffix.slice(1)}
-      icon={toggle.icon}
-      title={translate(toggle.title)}
+    <SettingSwitch
+      control={control}
       help={
-        toggle.field === 'disable_xml_rpc' && value === 1 ? (
+        control.shown === 1 ? (
           <>
-            {translate(toggle.help)}
+            {text}
             <SignedXmlRpcLine />
           </>
         ) : (
-          translate(toggle.help)
+          text
         )
       }
-      on={value === 1}
-      pending={change?.state === 'saving'}
-      recommended={isRecommended(toggle, value)}
-      error={failed === null ? undefined : notSavedText(stored)}
-      onToggle={() => onChange(toggle, value === 1 ? 0 : 1)}
-      onRetry={() => onChange(toggle, failed?.target[toggle.field] ?? value)}
     />
   );
 }
@@ -117,7 +88,6 @@ const source: SettingsSource<SignedXmlRpc> = {
  */
 export function SignedXmlRpcLine() {
   const { api } = useSite();
-  const client = useQueryClient();
   // No toast on failure: an older server lacks this endpoint.
   const { data = {} } = useQuery<SignedXmlRpc, unknown>({
     queryKey: source.key,
@@ -125,13 +95,11 @@ export function SignedXmlRpcLine() {
     staleTime: Number.POSITIVE_INFINITY,
     retryOnMount: false,
   });
-  const { changes, change } = useChanges<SignedXmlRpc>(source, (stored) =>
-    client.setQueryData<SignedXmlRpc>(source.key, (known) => ({ ...known, ...stored })),
-  );
-  const { signed_xml_rpc: value, plugins = [] } = withPending(data, changes);
+  const { state, target, change } = useChange(source, updateSignedXmlRpc.name);
+  const saving = state === 'saving';
+  const { signed_xml_rpc: value, plugins = [] } = saving ? { ...data, ...target } : data;
   if (value === undefined || plugins.length === 0) return null;
   const names = plugins.map(({ name }) => name).join(', ');
-  const saving = changes[updateSignedXmlRpc.name]?.state === 'saving';
   return (
     <>
       {' '}
