@@ -9,13 +9,19 @@ const EIGHT_DAYS_MS = 8 * 24 * 3600_000;
 /**
  * Resets the consent and the review prompt, and makes the product older than a week, at a provider that asks for
  * reviews and consent. Guard is stopped in between, since no API call can change these values.
+ *
+ * @param provider origin of the provider's services; by default nothing listens there, so that no data leaves the
+ * machine
  */
-export async function resetOwnerPrompts(stack: Stack, rateLink: string): Promise<void> {
+export async function resetOwnerPrompts(
+  stack: Stack,
+  rateLink: string,
+  provider = 'http://127.0.0.1:9',
+): Promise<void> {
   await stopGuard(stack);
   const file = join(stack.guardDir, 'guard.json');
   const config = JSON.parse(readFileSync(file, 'utf8')) as { branding?: object };
-  // Nothing listens there, so that no data leaves the machine.
-  const consent = { technicalDataUrl: 'http://127.0.0.1:9/data', emailUrl: 'http://127.0.0.1:9/mails' };
+  const consent = { technicalDataUrl: `${provider}/data`, emailUrl: `${provider}/mails` };
   writeFileSync(file, JSON.stringify({ ...config, consent, branding: { ...config.branding, rateLink } }, null, 2));
   const db = await openGuardDatabase({ url: 'sqlite:guard.sqlite', dataDir: stack.guardDir, logger: silentLogger() });
   try {
