@@ -49,13 +49,13 @@ export interface Exchange {
   readonly signal: Signal;
   /** Must be called before the feature responds itself: sets the rules' headers and records the request for the log. */
   prepareResponse(): void;
-  /**
-   * Counts a wrong password in the request. The only place where failed logins are counted. @param login the login that
-   * was tried
-   */
+  /** Counts a wrong password in the request as a failed login. @param login the login that was tried */
   countLoginFailure(login: string): void;
-  /** WordPress had to refuse a password unchecked. The request is recorded as refused by this rule. */
-  recordCheckRefused(rule: string): void;
+  /**
+   * Counts passwords that WordPress had to refuse unchecked as failed logins. @param rule by which the request is
+   * recorded as refused, or null
+   */
+  recordChecksRefused(passwords: number, rule: string | null): void;
   /**
    * Waits until the request has been received completely, or until no more of it arrives before it is read.
    *
@@ -137,7 +137,7 @@ export interface ObservedRequest {
    */
   readonly isOwnCron?: boolean;
   readonly method?: string;
-  /** Number of wrong passwords in the request, and the login of the first one. */
+  /** Number of passwords in the request that were wrong or refused unchecked, and the login of the first one. */
   readonly failedLogins?: number;
   readonly tried?: string;
   /** Id of the request. A refused visitor sees its short form as a reference. */

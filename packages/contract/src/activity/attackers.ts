@@ -41,8 +41,10 @@ export const attackersSchema = z.object({
   from: z.int(),
   /** Refused requests and failed logins; at least the sum of the rows. */
   blocked: z.int(),
-  /** The failed logins among them; the others were refused. */
+  /** The failed logins among them, the addresses that sent those, and the addresses that were locked out. */
   failed: z.int(),
+  failed_addresses: z.int(),
+  locked: z.int(),
   /** Number of addresses that sent them. */
   addresses: z.int(),
   /** Successful logins from those addresses since their first attack; null if unknown. */

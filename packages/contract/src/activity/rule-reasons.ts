@@ -32,7 +32,7 @@ export const ruleReasons: Readonly<Record<string, string>> = {
 export const OTHER_REFUSAL = 'Refused by a protection of this site.';
 
 /** For requests with a wrong password. */
-export const FAILED_LOGIN_REASON = 'Failed login: the password was wrong.';
+export const FAILED_LOGIN_REASON = 'Failed login: the password was not accepted.';
 
 /** Returns the reason for a refusal as a sentence; empty if no rule refused the request. */
 export function ruleReason(rule: string | null): string {

@@ -146,6 +146,8 @@ export function freshAttackers(): Attackers {
     logins: 0,
     mistyped: 0,
     failed: 0,
+    failed_addresses: 0,
+    locked: 0,
     entries: [
       attacker({
         address: '198.51.100.0/24',

@@ -1,4 +1,5 @@
 import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
+import { LOGIN_RULES } from '../rules/login-policy.js';
 
 /** The facts that determine the goal of a request. */
 export interface JudgedRequest {
@@ -9,13 +10,12 @@ export interface JudgedRequest {
   /** HTTP status of the response. */
   readonly status: number;
   readonly method: string | null;
-  /** Wrong passwords in it. */
+  /** Failed logins in it. */
   readonly failedLogins: number;
   /** Whether DNS has verified the client as a search engine. */
   readonly isKnownCrawler: boolean;
 }
 
-const LOGIN_RULES: ReadonlySet<string> = new Set(['login-limit', 'login-access', 'away-mode', 'other-site']);
 const HOLE_RULES: ReadonlySet<string> = new Set(['own-files', 'file-editors', 'readme', 'wordpress-version']);
 
 const LOGIN = /\/(?:wp-login|xmlrpc)\.php(?=$|[/;?])/i;

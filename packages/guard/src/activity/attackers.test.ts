@@ -51,6 +51,45 @@ describe('a wrong password', () => {
   });
 });
 
+describe('a password that is refused without a check', () => {
+  const guessers = ['203.0.113.24', '198.51.100.7', '2001:db8:1::1'];
+
+  it('of a locked out address counts like a wrong one, and its view of the login page does not', async () => {
+    const site = await activitySite();
+    for (const address of guessers) {
+      for (let n = 0; n < 7; n++) expect(await tryPassword(site, address)).toBe(n < 5 ? 200 : 429);
+      expect(await site.visit('/wp-login.php', { address })).toBe(429);
+    }
+    const attackers = () => site.call<Attackers>('/activity-attackers');
+    await eventually(async () => (await attackers()).blocked === 24);
+    expect(await attackers()).toMatchObject({ failed: 21, failed_addresses: 3, locked: 3, addresses: 3, logins: 0 });
+    expect(await site.call('/protection-facts')).toMatchObject({ failed_logins: 21, blocked: 9 });
+
+    const sum = async (preset: string) =>
+      (await site.unknown({ preset })).entries.reduce((all, { count }) => all + count, 0);
+    expect([await sum('failed-logins'), await sum('blocked'), await sum('all')]).toEqual([21, 9, 24]);
+    const { text } = await site.call<{ text: string }>('/weekly-report-preview');
+    expect(text).toContain('21 attempts from 3 addresses, 3 locked, nobody got in.');
+    for (const address of guessers) expect(text).toContain(`- ${address}: 7 failed logins`);
+  });
+
+  it('counts too when Login Access or Away Mode refuses it, but a lost password does not', async () => {
+    const site = await activitySite();
+    const post = async (path: string, address: string) => {
+      const headers = { 'x-forwarded-for': address };
+      const body = new URLSearchParams({ log: 'owner', pwd: 'wrong' });
+      return (await fetch(site.guard.url + path, { method: 'POST', headers, body, redirect: 'manual' })).status;
+    };
+    await site.call('/login-access', { entries: ['127.0.0.1', '192.0.2.1'], confirm: true });
+    expect(await post('/wp-login.php', '203.0.113.24')).toBe(403);
+    expect(await post('/wp-login.php?action=lostpassword', '203.0.113.24')).toBe(403);
+    expect(await site.visit('/wp-admin/', { address: '203.0.113.24' })).toBe(403);
+    const facts = () => site.call<{ blocked: number; failed_logins: number }>('/protection-facts');
+    await eventually(async () => (await facts()).blocked === 3);
+    expect(await facts()).toMatchObject({ blocked: 3, failed_logins: 1 });
+  });
+});
+
 describe('a refused request', () => {
   it('is found by the reference on its page, also when it repeats another of the same second', async () => {
     const site = await activitySite();

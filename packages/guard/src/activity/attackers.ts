@@ -14,8 +14,8 @@ import type { ActivityStore, AttackerDay, AttackFacts } from './activity-store.j
 import { isWithin } from './blocklist/address-network.js';
 import type { CurrentBlocks } from './blocklist/current-blocks.js';
 import { type ProtectedAddresses, reasonNotToBlockAddress } from './blocklist/protected-visitors.js';
+import { GUESSES, readFailedLogins } from './failed-logins.js';
 import { toAttackNetwork } from './store/attack-counters.js';
-import { GUESSES } from './traffic.js';
 
 const DAYS = 7;
 const PASSWORDS = attackGoals.indexOf('passwords');
@@ -40,10 +40,8 @@ export interface CountedAttacker {
  */
 export async function readAttackers(
   deps: {
-    readonly store: Pick<
-      ActivityStore,
-      'attacks' | 'readAttackedLogins' | 'readVisitors' | 'getAddressVisitor' | 'verifiedBotIn'
-    >;
+    readonly store: Parameters<typeof readFailedLogins>[0] &
+      Pick<ActivityStore, 'attacks' | 'readAttackedLogins' | 'readVisitors' | 'getAddressVisitor' | 'verifiedBotIn'>;
     readonly blocks: CurrentBlocks;
     readonly protectedAddresses: (site: SiteId) => ProtectedAddresses;
     readonly timeZone: (site: SiteId) => string;
@@ -57,7 +55,12 @@ export async function readAttackers(
   const timeZone = deps.timeZone(site);
   const now = Math.floor(clock() / 1000);
   const days = Array.from({ length: DAYS }, (_, i) => localDate(timeZone, localDaysFrom(timeZone, now, i + 1 - DAYS)));
-  const facts = await store.attacks(site, days[0] as string, days.at(-1) as string);
+  const from = localDaysFrom(timeZone, now, 1 - DAYS);
+  const period = [days[0] as string, days.at(-1) as string] as const;
+  const [facts, failed] = await Promise.all([
+    store.attacks(site, ...period),
+    readFailedLogins(store, site, { from, to: now + 1, days: period }),
+  ]);
   const attackers = groupAttackers(facts.attackers, days);
   const shown = attackers.slice(0, all ? ALL_ENTRIES : ENTRIES);
   const singles = shown.filter(({ addresses }) => addresses === 1).map(({ address }) => address);
@@ -94,9 +97,11 @@ export async function readAttackers(
     }),
   );
   const data: Attackers = {
-    from: localDaysFrom(timeZone, now, 1 - DAYS),
-    blocked: facts.totals.reduce((sum, { refused, failed }) => sum + refused + failed, 0),
-    failed: facts.totals.reduce((sum, { failed }) => sum + failed, 0),
+    from,
+    blocked: facts.totals.reduce((sum, total) => sum + total.refused + total.failed, 0),
+    failed: failed.attempts,
+    failed_addresses: failed.addresses,
+    locked: failed.locked,
     addresses: countAddresses(facts),
     ...logins,
     entries,

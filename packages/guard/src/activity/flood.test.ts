@@ -76,6 +76,29 @@ describe('a flood of refused requests', () => {
     expect(await store.droppedVisits(SITE)).toBe(0);
   });
 
+  it('of locked out addresses counts each refused password as a failed login, for its address', async () => {
+    const { store, log } = await floodedLog();
+    const refuse = (ip: string, target: string, failedLogins: number) => {
+      const address = parseAddress(ip);
+      if (address === null) throw new Error('not an address');
+      log.add(SITE, {
+        ...{ address, target, status: 429, rule: 'login-limit', failedLogins },
+        agent: () => 'Browser/1.0',
+      });
+    };
+    for (let i = 0; i < 5000; i++) {
+      refuse(ipv6(i % 200), `/wp-login.php?try=${i}`, 1);
+      refuse(ipv6(i % 200), `/wp-login.php?view=${i}`, 0);
+    }
+    await log.stop();
+    const failed = await store.failedLogins(SITE, HOUR_BEGAN, HOUR_BEGAN + 3600);
+    expect(failed.map(({ count }) => count)).toEqual([5000]);
+    const top = await store.top(SITE, 'failed-login', DAY, DAY, 1000);
+    expect(new Set(top.map(({ count }) => count))).toEqual(new Set([25]));
+    expect(await store.failedLoginAddresses(SITE, DAY, DAY)).toBe(200);
+    expect(hits((await allVisits(store)).filter(({ failedLogins }) => failedLogins > 0))).toBe(5000);
+  });
+
   it('folds no allowed request', async () => {
     const { store, log, refuse } = await floodedLog();
     for (let i = 0; i < 1000; i++) refuse(`/xmlrpc.php?try=${i}`);

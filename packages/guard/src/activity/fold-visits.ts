@@ -3,8 +3,8 @@ import { AddressCounter, type VisitKey } from './packed-visits.js';
 
 /**
  * In a flood of refused requests a row costs more than the request itself. Above a few hundred new rows per second, all
- * similar refused visits of a second share one row. Similar visits have the same rule, status and kind of target, and
- * the same address; with many addresses, the same network; with many networks, any address. The row shows the first
+ * similar refused visits of a second share one row. Similar visits have the same rule, status, kind of target and number
+ * of failed logins, and the same address; with many addresses, the same network; with many networks, any address. The row shows the first
  * visit and counts the others; hits of each address are counted as well. See docs/developer/activity-log.md.
  */
 
@@ -108,7 +108,7 @@ export interface FoldableVisit {
   readonly reference?: number;
 }
 
-/** Rows with the same rule, status and kind of target. */
+/** Rows with the same rule, status, kind of target and number of failed logins. */
 interface SimilarRows {
   readonly byAddress: Map<string, Fold>;
   readonly byNetwork: Map<string, Fold>;
@@ -181,8 +181,8 @@ export class FoldBuffer {
   }
 }
 
-function toGroup({ rule, status, target }: VisitKey): string {
-  return `${rule} ${status} ${toTargetKind(target)}`;
+function toGroup({ rule, status, target, failedLogins = 0 }: VisitKey): string {
+  return `${rule} ${status} ${toTargetKind(target)} ${failedLogins}`;
 }
 
 function toBits({ address, anonymized }: FoldableVisit): number {

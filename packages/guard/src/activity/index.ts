@@ -4,7 +4,7 @@ import { parseAddress } from '../lib/address.js';
 import type { LoginSecurity } from '../login/index.js';
 import { createLoginAddressCache } from '../login/index.js';
 import { createAuditOutbox } from '../settings/audit-store.js';
-import type { SiteId } from '../site.js';
+import type { SiteConfig, SiteId } from '../site.js';
 import { listSitesWithRows } from '../storage/database.js';
 import { hasEvents } from '../wordpress/signature.js';
 import type { ActivityStore } from './activity-store.js';
@@ -26,17 +26,21 @@ import { createVisitLog } from './visit-log.js';
 export type { ActivityStore, EventRow, TopEntry, TrafficHour } from './activity-store.js';
 export { type BlocklistTables, blockedVisitorMigrations, sqlBlocklistStore } from './blocklist/blocklist-store.js';
 export { type PreloadedBlocks, preloadBlocks } from './blocklist/preload-blocklist.js';
+export { listEventsOfKind } from './events-of-kind.js';
+export { countFailedLogins, type FailedLogins, GUESSES, readFailedLogins } from './failed-logins.js';
 export { openSecurityLog } from './security-log.js';
 export { readActivityStatus } from './store/activity-status.js';
 export { toAddressKey, toSecond, toUserId, toUserKey } from './store/row-keys.js';
 export { ALL_KINDS } from './store/site-counters.js';
-export { countFailedLogins, GUESSES, sumTraffic } from './traffic.js';
+export { sumTraffic } from './traffic.js';
 
 /** The running Activity Log and blocklist. */
 export interface ActivityLog extends RunningFeature {
   readonly store: ActivityStore;
   /** Returns how many are blocked now, by the owner and by failed logins. Throws StorageError. */
   countBlocked(site: SiteId): Promise<number>;
+  /** Fetches the events of users that WordPress has recorded until now. Never throws. */
+  fetchEvents(site: SiteConfig): Promise<void>;
   /** Called when rows were added to the record of changes. Never throws. */
   handleAuditChange(): void;
   loadEndpoints(): Promise<{
@@ -139,6 +143,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
       store,
       hooks: { visits },
       countBlocked: (site) => countBlocked({ blocked, locks: login.lockedAddresses, clock }, site),
+      fetchEvents: drain.drain,
       handleAuditChange: events.handleAuditChange,
       async loadEndpoints() {
         const { activityEndpoints } = await import('./endpoints.js');

@@ -65,7 +65,7 @@ export function openSecurityLog(
         visits.add(site, observed);
         const { address, rule, status, failedLogins = 0, requestId } = observed;
         if (rule !== null) write('request-refused', site, address, { rule, status, requestId });
-        if (failedLogins > 0) write('login-failed', site, address, { failures: failedLogins, requestId });
+        else if (failedLogins > 0) write('login-failed', site, address, { failures: failedLogins, requestId });
       },
       addFailedLogins(site, request) {
         visits.addFailedLogins?.(site, request);

@@ -2,8 +2,7 @@ import type { activityTraffic } from '@security-optimizer/contract/activity/endp
 import type { z } from 'zod';
 import { ApiError } from '../lib/api-error.js';
 import { endOfLocalDay, localDaysFrom, startOfLocalDay } from '../lib/time-zone.js';
-import type { SiteId } from '../site.js';
-import type { ActivityStore, TrafficHour } from './activity-store.js';
+import type { TrafficHour } from './activity-store.js';
 
 export type Traffic = z.output<typeof activityTraffic.response>;
 
@@ -79,23 +78,6 @@ function findBar(edges: readonly number[], at: number): number {
     else high = middle;
   }
   return low - 1;
-}
-
-/** From this number of wrong passwords on, an address that logs in does not count as a member who mistyped. */
-export const GUESSES = 5;
-
-/**
- * Counts failed logins in the hours that begin in [from, to): passwords that were compared and wrong, whether the
- * account exists or not. A login that a lockout or a rule refuses before that is a refused request. This is the only
- * definition for dashboard, lists, report, export and metrics. Throws StorageError.
- */
-export async function countFailedLogins(
-  store: Pick<ActivityStore, 'failedLogins'>,
-  site: SiteId,
-  from: number,
-  to: number,
-): Promise<number> {
-  return (await store.failedLogins(site, from, to)).reduce((sum, { count }) => sum + count, 0);
 }
 
 function clamp(value: number, min: number, max: number): number {

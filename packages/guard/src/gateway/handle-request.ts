@@ -183,8 +183,9 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
     this.arrived.responder.passwordFailed(login);
   }
 
-  recordCheckRefused(rule: string): void {
-    this.arrived.responder.checkRefused(rule);
+  recordChecksRefused(passwords: number, rule: string | null): void {
+    for (let i = 0; i < passwords; i++) this.gateway.observer.loginFailed();
+    this.arrived.responder.checksRefused(passwords, rule);
   }
 
   whenReceived(then: (isComplete: boolean) => void): () => void {
@@ -247,7 +248,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
         const { signal } = this;
         if (status !== CLIENT_CLOSED_REQUEST) gateway.observer.forwarded(status, gateway.clock() - time);
         if (isSignedIn(signal)) gateway.sessions.add(site.config.id, cookie, snapshot.sessionCookies, time);
-        // A wrong password is listed for registered users, too.
+        // A failed login is listed for registered users, too.
         if (responder.hasFailed()) responder.record(status, null);
         else if (isSignedIn(signal)) return;
         else if (

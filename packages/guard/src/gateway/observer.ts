@@ -13,7 +13,7 @@ export interface GatewayObserver {
   forwarded(status: number, ms: number): void;
   /** WordPress gave no complete response. */
   upstreamFailed(kind: UpstreamFailure): void;
-  /** A password was wrong. */
+  /** A password was wrong, or refused unchecked. */
   loginFailed(): void;
 }
 

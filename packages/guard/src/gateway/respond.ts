@@ -11,6 +11,7 @@ import { formatDayAndTime } from '../i18n/time-labels.js';
 import { stripPort } from '../lib/address.js';
 import { awayPage, type ClosedLogin, lockedPage, toLockedSentence } from '../pages/login-closed-pages.js';
 import { type PageName, visitorPage, visitorPages } from '../pages/visitor-pages.js';
+import { LOGIN_RULES, triesLogin } from '../rules/login-policy.js';
 import { endResponse, scheduleWrite } from '../upstream/batched-writes.js';
 import { CLIENT_CLOSED_REQUEST } from '../upstream/forward.js';
 import { CRON_HEADER, isSignedCronRequest } from '../wordpress/signature.js';
@@ -39,9 +40,9 @@ export interface Responder {
    * Counts a wrong password in the request: in the row of the request, or separately when that row is already recorded.
    */
   passwordFailed(login: string): void;
-  /** WordPress had to refuse a password unchecked. The request is recorded as refused by this rule. */
-  checkRefused(rule: string): void;
-  /** Whether a password in the request was wrong and is not in a recorded row yet. */
+  /** Counts passwords that WordPress refused unchecked; a rule means that the request is recorded as refused by it. */
+  checksRefused(passwords: number, rule: string | null): void;
+  /** Whether a password in the request was wrong or refused, and is not in a recorded row yet. */
   hasFailed(): boolean;
 }
 
@@ -55,17 +56,23 @@ export function createResponder(
 ): Responder {
   const { host, address, snapshot, facts } = decision;
   const { language } = snapshot;
-  /** Logins with wrong passwords; created for the first one, since most requests have none. */
-  let failed: string[] | undefined;
+  /** Passwords that were wrong or refused, and the login of the first one. */
+  let failedLogins = 0;
+  let tried = '';
   let checksRefusedBy: string | null = null;
   let isRecorded = false;
   const record = (status: number, rule: string | null): void => {
     isRecorded = true;
     // WordPress refused the passwords on guard's behalf: this counts as a refusal by the gateway, as in the log.
     if (rule === null && checksRefusedBy !== null) gateway.refusals.add(checksRefusedBy);
-    const facts = failed === undefined ? { requestId } : { requestId, failed };
-    recordVisit(gateway, decision, request, status, rule ?? checksRefusedBy, facts);
+    // Guard refused the request itself, so nothing has counted its password yet.
+    if (rule !== null && failedLogins === 0 && LOGIN_RULES.has(rule) && facts !== null && holdsLogin(facts)) {
+      failedLogins = 1;
+      gateway.observer.loginFailed();
+    }
+    recordVisit(gateway, decision, request, status, rule ?? checksRefusedBy, { requestId, failedLogins, tried });
   };
+  const holdsLogin = (request: RequestFacts): boolean => triesLogin(request, snapshot.login.getRoute(request));
   const editHeaders = (headers: RawHeaders): void =>
     snapshot.editResponseHeaders(facts ?? toUnreadFacts(decision), headers, gateway.onRuleError);
 
@@ -97,13 +104,16 @@ export function createResponder(
         if (site === null || 'quarantined' in site) return;
         const failure = { address, target: request.url as string, failedLogins: 1 };
         gateway.visits.addFailedLogins?.(site.config.id, failure);
-      } else if (failed === undefined) failed = [login];
-      else failed.push(login);
+        return;
+      }
+      if (failedLogins === 0) tried = login;
+      failedLogins++;
     },
-    checkRefused(rule) {
-      checksRefusedBy = rule;
+    checksRefused(passwords, rule) {
+      failedLogins += passwords;
+      checksRefusedBy ??= rule;
     },
-    hasFailed: () => failed !== undefined && !isRecorded,
+    hasFailed: () => failedLogins > 0 && !isRecorded,
     page(page, rule) {
       if (page === 'away') loginClosed({ kind: 'away', until: snapshot.login.away(time).until }, rule);
       else {
@@ -371,8 +381,9 @@ export function editForwardedHeaders(
 /** Facts about a request that are known once its response is decided. */
 export interface VisitFacts {
   readonly requestId?: string;
-  /** Logins whose passwords were wrong; see `Exchange.countLoginFailure`. */
-  readonly failed?: readonly string[];
+  /** Failed logins in the request, see `Exchange.countLoginFailure`, and the login of the first one. */
+  readonly failedLogins?: number;
+  readonly tried?: string;
 }
 
 /** The parts of a request that are recorded. */
@@ -393,7 +404,7 @@ export function recordVisit(
   request: RecordedRequest,
   status: number,
   rule: string | null,
-  { requestId, failed }: VisitFacts = NO_FACTS,
+  { requestId, failedLogins = 0, tried = '' }: VisitFacts = NO_FACTS,
 ): void {
   const { site, address } = origin;
   const { config } = site ?? context.router.only ?? NO_SITE;
@@ -405,8 +416,8 @@ export function recordVisit(
     context.visits.add(config.id, {
       ...{ address, target, status, rule, agent },
       method: request.method ?? '',
-      failedLogins: failed === undefined ? 0 : failed.length,
-      tried: failed?.[0] ?? '',
+      failedLogins,
+      tried,
       ...(requestId === undefined ? {} : { requestId }),
       referer: () => request.headers.referer ?? null,
       origin: () => toOrigin(context, origin, request),

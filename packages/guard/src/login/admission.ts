@@ -5,7 +5,7 @@ import { hasOpaqueOrigin, isCrossSite } from '../http/headers.js';
 import { type KnownBrowser, readKnownBrowser } from '../http/login-cookies.js';
 import { toClientKey } from '../lib/address.js';
 import { toLockedSentence } from '../pages/login-closed-pages.js';
-import { checksPassword, isLoginForm } from '../rules/login-policy.js';
+import { checksPassword, isLoginForm, needsNoLogin } from '../rules/login-policy.js';
 import type { LoginContext, RefuseReason } from '../wordpress/login-headers.js';
 import { type Permit, toBrowserKey, toCrossSiteKey } from './attempts.js';
 import { type CredentialsOwner, createRequestCredentials, type RequestCredentials } from './basic-credentials.js';
@@ -194,26 +194,6 @@ function waitForPermit(
 /** Whether the action is the login form, and not, for example, logout or the link in a mail. */
 function isLoginFormAction(action: string | undefined): boolean {
   return action === undefined || action === '' || action === 'login';
-}
-
-/**
- * Actions of the login page whose forms need no login: a lost password, a new password, a sign-up, a protected post.
- */
-const OPEN_ACTIONS: ReadonlySet<string> = new Set([
-  'lostpassword',
-  'retrievepassword',
-  'rp',
-  'resetpass',
-  'register',
-  'postpass',
-]);
-
-/**
- * Whether a form of the login page or the registration needs no login, by its target. Its body may name another action,
- * so for a locked address guard forwards it with the instruction to check no password.
- */
-function needsNoLogin({ query }: AllowedRequest['facts'], route: AllowedRequest['loginRoute']): boolean {
-  return route === 'signup' || (route === 'login' && OPEN_ACTIONS.has(query.all('action').at(-1) ?? ''));
 }
 
 type Lock = Extract<LoginClosed, { kind: 'locked' }>;

@@ -114,6 +114,14 @@ export function createLoginResponseHook(
       );
   };
 
+  const recordRefused = ({ refused, failed }: LoginReport): void => {
+    const why = admitted.loginContext?.why;
+    const rule = failed.length === 0 && why !== undefined ? CHECK_REFUSALS[why] : null;
+    // Credentials of the web server, or of a plugin, are no try to log in.
+    const isLogin = basic === null || basic.owner() === 'unknown';
+    exchange.recordChecksRefused(isLogin ? refused : 0, rule);
+  };
+
   const recordFound = (found: ReportLookup, expected: boolean): void => {
     const counted = toCountedOutcome(found, expected, likelihood);
     if (typeof counted === 'object') void countReport(counted);
@@ -176,10 +184,7 @@ export function createLoginResponseHook(
         return limit === 0 ? null : login.whenStored(id);
       }
       report = read;
-      const why = admitted.loginContext?.why;
-      if (read.refused > 0 && read.failed.length === 0 && why !== undefined) {
-        exchange.recordCheckRefused(CHECK_REFUSALS[why]);
-      }
+      if (read.refused > 0) recordRefused(read);
       if (read.refused > 0 && lockedUntil !== null) addRetryAfter(headers, status, lockedUntil - login.clock());
       const stored = countReport(read);
       // A refused check must look like a failed one, and take as long.

@@ -125,7 +125,7 @@ describe('metrics', () => {
     expect(await metric('security_optimizer_sites{connector="ok"}')).toBe(0);
   });
 
-  it('count wrong passwords and locked clients', async () => {
+  it('count passwords that were wrong or refused, and locked clients', async () => {
     const { connector, guard, metric } = await measuredGuard();
     // Without the connector, a login that creates no session had a wrong password.
     connector.mode = 'gone';
@@ -138,7 +138,7 @@ describe('metrics', () => {
     expect(await metric('security_optimizer_login_failures_total')).toBe(5);
     expect(await metric('security_optimizer_login_locks')).toBe(1);
     expect(await guess()).toBe(429);
-    expect(await metric('security_optimizer_login_failures_total')).toBe(5);
+    expect(await metric('security_optimizer_login_failures_total')).toBe(6);
     expect(await metric('security_optimizer_requests_refused_total{rule="login-limit"}')).toBe(1);
   });
 

@@ -130,7 +130,7 @@ export function createGatewayMetrics(registry: Registry): GatewayObserver {
   });
   const logins = new Counter({
     ...{ name: 'security_optimizer_login_failures_total', registers },
-    help: 'Passwords that were wrong.',
+    help: 'Passwords that were wrong, or that Login Security refused unchecked.',
   });
   return {
     requested: () => requests.inc(),

@@ -118,7 +118,7 @@ export function uploadFindings({ scripts, count }: ScriptsInUploads, time: ToTim
 }
 
 /** An event that gave a user another role. */
-export type PromotionEvent = Pick<EventRow, 'at' | 'login' | 'address' | 'kind' | 'object' | 'after'>;
+export type PromotionEvent = Pick<EventRow, 'at' | 'login' | 'address' | 'kind' | 'object' | 'after' | 'origin'>;
 
 const DAY_SECONDS = 24 * 3600;
 /** Administrators who are newer than this are labelled "New". */
@@ -177,13 +177,24 @@ function describeUnknown(user: Administrators[number], time: ToTime, hasBefore: 
   return serverMessage(wasThere ? 'administrator_promoted' : 'administrator_created', { time: time(user.registered) });
 }
 
-function describePromotion({ kind, at, login, address }: PromotionEvent, time: ToTime): ServerText {
+function describePromotion({ kind, at, login, address, origin }: PromotionEvent, time: ToTime): ServerText {
   const isNew = kind === 'user.created';
-  if (login === '')
-    return serverMessage(isNew ? 'administrator_created' : 'administrator_promoted', { time: time(at) });
+  if (origin === 'cli')
+    return serverMessage(isNew ? 'administrator_created_cli' : 'administrator_promoted_cli', { time: time(at) });
+  if (origin === 'cron')
+    return serverMessage(isNew ? 'administrator_created_task' : 'administrator_promoted_task', { time: time(at) });
+  if (login === '') return describeByVisitor(isNew, at, address, time);
   const params = { user: login, time: time(at) };
   if (address === '') return serverMessage(isNew ? 'administrator_created_by' : 'administrator_promoted_by', params);
   return serverMessage(isNew ? 'administrator_created_from' : 'administrator_promoted_from', { ...params, address });
+}
+
+/** Nobody was logged in: a plugin has a hole, or a registration gives the role. */
+function describeByVisitor(isNew: boolean, at: number, address: string, time: ToTime): ServerText {
+  if (address === '')
+    return serverMessage(isNew ? 'administrator_created' : 'administrator_promoted', { time: time(at) });
+  const params = { time: time(at), address };
+  return serverMessage(isNew ? 'administrator_created_visitor' : 'administrator_promoted_visitor', params);
 }
 
 const STRONG_ROLES: ReadonlySet<string> = new Set(['administrator', 'editor', 'author', 'shop_manager']);

@@ -193,7 +193,7 @@ describe('the checkup', () => {
 describe('administrators in the checkup', () => {
   const promotion = (change: Partial<PromotionEvent>): PromotionEvent => ({
     ...{ at: now - 2 * DAY, login: 'owner', address: '203.0.113.88', kind: 'user.created' },
-    ...{ object: 'helper', after: 'Administrator' },
+    ...{ object: 'helper', after: 'Administrator', origin: 'web' },
     ...change,
   });
 
@@ -206,6 +206,24 @@ describe('administrators in the checkup', () => {
     expect(toEnglish(finding?.fact ?? '')).toBe('Removing also ends 1 open session');
     expect(finding).toMatchObject({ is_new: 1, link: '/wp-admin/user-edit.php?user_id=6' });
     expect(found.administrators).toEqual([5]);
+  });
+
+  it.each([
+    ['cli', '', 'Created from the command line on 2026-11-19 13:06.'],
+    ['cron', '', 'Created by a scheduled task on 2026-11-19 13:06.'],
+    ['web', '203.0.113.88', 'Created on 2026-11-19 13:06 by a visitor who was not logged in, from 203.0.113.88.'],
+    ['web', '', 'Created on 2026-11-19 13:06. The log does not say by whom.'],
+  ] as const)('name the origin without a user: %s “%s”', async (origin, address, text) => {
+    const administrators = async () => [administrator('owner', 400), administrator('helper', 2)];
+    for (const [kind, expected] of [
+      ['user.created', text],
+      ['user.role', text.replace('Created', 'Made an administrator')],
+    ] as const) {
+      const event = promotion({ kind, origin, address, login: '' });
+      const [finding] = (await check({ administrators }, { remembered: { promotions: [event] } })).findings;
+      if (kind === 'user.role' && origin === 'web' && address === '') continue;
+      expect(toEnglish(finding?.text ?? '')).toBe(expected);
+    }
   });
 
   it('are new for seven days, and remain a finding until they are kept', async () => {

@@ -82,7 +82,11 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
           coreChecksums: config.postHack.coreChecksums,
           pluginChecksums: config.postHack.directory.checksums,
           adminUrl: ({ id }: SiteConfig, page: string) => adminUrl(sites.get(id).facts, page),
-          remembered: ({ id }: SiteConfig) => readRecentEvents(activity.store, id),
+          remembered: async (site: SiteConfig) => {
+            // The log may not have the latest events yet.
+            await activity.fetchEvents(site);
+            return readRecentEvents(activity.store, site.id);
+          },
           timeZone: (id: SiteId) => sites.timeZone(id),
           deletesReadme: (id: SiteId) => sites.getEffectiveSettings(id).options.delete_readme === 1,
           foldersLocked: (id: SiteId) => sites.getEffectiveSettings(id).options.lock_system_folders === 1,

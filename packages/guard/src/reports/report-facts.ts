@@ -1,5 +1,5 @@
-import type { ActivityStore, EventRow, TopEntry, TrafficHour } from '../activity/index.js';
-import { countFailedLogins } from '../activity/index.js';
+import type { ActivityStore, EventRow, FailedLogins, TopEntry, TrafficHour } from '../activity/index.js';
+import { countFailedLogins, listEventsOfKind, readFailedLogins } from '../activity/index.js';
 import { localDate, localDaysFrom, startOfLocalDay } from '../lib/time-zone.js';
 import type { LoginAddresses } from '../login/index.js';
 import type { SiteId } from '../site.js';
@@ -31,19 +31,14 @@ export interface WeekTotals {
   readonly bots: number;
   /** Refused requests, including logins: the number that the chart and the dashboard call blocked. */
   readonly refused: number;
-  /** Wrong passwords, whether the account exists or not. */
+  /** As `countFailedLogins` defines them. */
   readonly failedLogins: number;
   /** Events of users by kind. */
   readonly events: readonly { readonly kind: string; readonly count: number }[];
 }
 
 /** The failed logins of a week, and their consequences. */
-export interface LoginFacts {
-  readonly attempts: number;
-  /** Number of their addresses. */
-  readonly addresses: number;
-  /** Addresses that were locked after too many of them. */
-  readonly locked: number;
+export interface LoginFacts extends FailedLogins {
   /** Addresses that logged in after failed logins; null when that is unknown. */
   readonly succeeded: readonly { readonly address: string; readonly failed: number }[] | null;
 }
@@ -64,8 +59,6 @@ const TOP = 5;
 const PAGES_READ = 50;
 /** Entry points and scripts of WordPress itself, which are not pages for people. */
 const NO_PAGE = /\/(?:wp-[a-z-]+\.php|xmlrpc\.php|wp-(?:admin|json|includes|content)(?:\/.*)?)$/i;
-/** Events of one kind that are read; when there are more, the fact that they show is unknown. */
-const EVENTS_READ = 5000;
 /** Addresses with failed logins that are compared with those that logged in. */
 const ADDRESSES_READ = 1000;
 
@@ -79,24 +72,24 @@ export async function readReportFacts(
   const from = period.edges[0] as number;
   const to = period.edges.at(-1) as number;
   const { before, days } = period;
-  const [hours, hoursBefore, now, then, tried, pages, sources, dropped] = await Promise.all([
+  const [hours, hoursBefore, now, then, tried, pages, failed, dropped] = await Promise.all([
     store.traffic(site, from, to),
     store.traffic(site, before.from, before.to),
     readSums(store, site, from, to),
     readSums(store, site, before.from, before.to),
     store.top(site, 'failed-login', ...days, ADDRESSES_READ),
     store.top(site, 'page', ...days, PAGES_READ),
-    store.failedLoginAddresses(site, ...days),
+    readFailedLogins(store, site, { from, to, days }),
     store.droppedVisits(site, from, to),
   ]);
   const known = hoursBefore.length > 0 || then.events.length > 0;
   const failing = tried.filter(({ count }) => count > 0);
-  const events = (kind: string) => listEvents(store, site, kind, { from, to });
+  const events = (kind: string) => listEventsOfKind(store, site, kind, { from, to });
   return {
     period,
     now: { ...toSums(hours), ...now },
     before: known ? { ...toSums(hoursBefore), ...then } : null,
-    logins: await readLogins(now, sources, failing, events),
+    logins: { ...failed, succeeded: await readLogins(now, failing, events) },
     administrators: await findAdministrators(now, events),
     hours,
     addresses: failing.slice(0, TOP),
@@ -118,35 +111,16 @@ async function readSums(store: ReportSource, site: SiteId, from: number, to: num
 /** Returns events of a kind, newest first; null when there are more than are read. */
 type EventsOf = (kind: string) => Promise<readonly EventRow[] | null>;
 
-async function listEvents(
-  store: ReportSource,
-  site: SiteId,
-  activity: string,
-  { from, to }: { readonly from: number; readonly to: number },
-): Promise<readonly EventRow[] | null> {
-  const filter = { from, to: to - 1, user: null, activity };
-  const rows = await store.listEvents({ site, filter, anchor: null, before: null, skip: 0, limit: EVENTS_READ });
-  return rows.length < EVENTS_READ ? rows : null;
-}
-
+/** Returns the addresses that logged in after failed logins; null when that is unknown. */
 async function readLogins(
-  { failedLogins, events: kinds }: Pick<WeekTotals, 'failedLogins' | 'events'>,
-  addresses: number,
+  { events: kinds }: Pick<WeekTotals, 'events'>,
   failing: readonly TopEntry[],
   events: EventsOf,
-): Promise<LoginFacts> {
-  const locks = countEvents(kinds, 'login.locked') > 0 ? await events('login.locked') : [];
+): Promise<LoginFacts['succeeded']> {
   const logins = failing.length > 0 && countEvents(kinds, 'login') > 0 ? await events('login') : [];
-  const from = new Set(logins?.map(({ address }) => address));
-  return {
-    attempts: failedLogins,
-    addresses,
-    locked: locks === null ? countEvents(kinds, 'login.locked') : new Set(locks.map(({ address }) => address)).size,
-    succeeded:
-      logins === null
-        ? null
-        : failing.filter(({ value }) => from.has(value)).map(({ value, count }) => ({ address: value, failed: count })),
-  };
+  if (logins === null) return null;
+  const from = new Set(logins.map(({ address }) => address));
+  return failing.filter(({ value }) => from.has(value)).map(({ value, count }) => ({ address: value, failed: count }));
 }
 
 const ADMINISTRATOR = /(?:^|, )(?:Administrator|Super Admin)(?:,|$)/;

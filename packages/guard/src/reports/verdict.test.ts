@@ -129,6 +129,16 @@ describe('the headline of a report', () => {
       'Administrators can change everything on the site. 21 visits and login attempts were blocked.',
     ],
     [
+      'a new administrator in a week of guesses',
+      {
+        administrators: [{ login: 'editor-1', kind: 'user.role' }],
+        logins: { attempts: 21, addresses: 3, locked: 3, succeeded: [] },
+      },
+      [twoFactor],
+      'Check the new administrator of example.com',
+      'Administrators can change everything on the site. Passwords were guessed. 21 attempts from 3 addresses, 3 locked, nobody got in. 21 visits and login attempts were blocked.',
+    ],
+    [
       'visits that were not recorded',
       { dropped: 7 },
       [],

@@ -76,9 +76,11 @@ export function toVerdict(
   const { translate, counted } = language;
   const { now } = facts;
   const name = { site: site.name };
-  const [concern] = findConcerns(facts);
+  const concerns = findConcerns(facts);
+  const [concern] = concerns;
   const calm = translate('You don’t need to do anything urgent.');
   const refused = describeRefused(language, facts);
+  const guesses = [translate('Passwords were guessed.'), describeLogins(language, facts.logins)];
   const of = (
     headline: string,
     sentences: readonly string[],
@@ -108,7 +110,11 @@ export function toVerdict(
           facts.administrators.length,
           name,
         ),
-        [translate('Administrators can change everything on the site.'), refused],
+        [
+          translate('Administrators can change everything on the site.'),
+          ...(concerns.includes('guesses') ? guesses : []),
+          refused,
+        ],
         { check: checkAdministrators(language, facts) },
       );
     case 'guesses': {
@@ -119,7 +125,7 @@ export function toVerdict(
           : translate('Passwords were guessed at {site}', name);
       return setting === undefined
         ? of(guessed, [describeLogins(language, facts.logins), refused, calm])
-        : recommend(setting, [translate('Passwords were guessed.'), describeLogins(language, facts.logins), refused]);
+        : recommend(setting, [...guesses, refused]);
     }
     case 'more-blocked': {
       const setting = open(null);

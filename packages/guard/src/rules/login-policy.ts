@@ -104,6 +104,37 @@ export function isLoginForm(facts: RequestFacts, route: LoginRoute): boolean {
   return facts.method === 'POST' && (route === 'login' || route === 'signup' || facts.segments.includes('xmlrpc.php'));
 }
 
+/**
+ * Actions of the login page whose forms need no login: a lost password, a new password, a sign-up, a protected post.
+ */
+const OPEN_ACTIONS: ReadonlySet<string> = new Set([
+  'lostpassword',
+  'retrievepassword',
+  'rp',
+  'resetpass',
+  'register',
+  'postpass',
+]);
+
+/**
+ * Whether a form of the login page or the registration needs no login, by its target. Its body may name another action,
+ * so for a locked address guard forwards it with the instruction to check no password.
+ */
+export function needsNoLogin({ query }: Pick<RequestFacts, 'query'>, route: LoginRoute): boolean {
+  return route === 'signup' || (route === 'login' && OPEN_ACTIONS.has(query.all('action').at(-1) ?? ''));
+}
+
+/**
+ * Whether a request that a rule of Login Security refused was a try to log in, by its head: its body was not read. A
+ * POST to XML-RPC counts as one.
+ */
+export function triesLogin(facts: RequestFacts, route: LoginRoute): boolean {
+  return checksPassword(facts, route) && !needsNoLogin(facts, route);
+}
+
+/** The rules that refuse logins, as in the log. Each password that they refuse is a failed login. */
+export const LOGIN_RULES: ReadonlySet<string> = new Set(['login-limit', 'login-access', 'away-mode', 'other-site']);
+
 /** The settings of Login Security as guard uses them. Stored one row per member, under the API's names. */
 export interface LoginSettings extends SettingValues<'login'> {
   /** Lines that `parseRange` accepts; empty to allow all addresses. */

@@ -105,39 +105,50 @@ function countAddresses(sum: number, { addresses }: Attacker): number {
   return sum + addresses;
 }
 
-/** "318 requests blocked and 41 failed logins in 7 days, from 31 addresses.": the numbers of the Security Dashboard. */
-function Sum({ attackers: { blocked, failed, addresses } }: { readonly attackers: Attackers }) {
-  const refused = blocked - failed;
-  /* translators: %s: number of requests */
-  const requests = sprintf(
-    _n('%s request blocked', '%s requests blocked', refused, 'security-optimizer'),
-    formatNumber(refused),
-  );
-  /* translators: %s: number of wrong passwords */
-  const logins = sprintf(_n('%s failed login', '%s failed logins', failed, 'security-optimizer'), formatNumber(failed));
-  const both =
-    failed === 0
-      ? requests
-      : refused === 0
-        ? logins
-        : /* translators: 1: "318 requests blocked", 2: "41 failed logins" */
-          sprintf(__('%1$s and %2$s', 'security-optimizer'), requests, logins);
-  const from = sprintf(
-    /* translators: %s: number of addresses */
-    _n('%s address', '%s addresses', addresses, 'security-optimizer'),
-    formatNumber(addresses),
+/**
+ * "318 requests blocked in 7 days, from 31 addresses.", or with failed logins "37 attempts in 7 days, from 5 addresses.
+ * Failed logins: 21 attempts from 3 addresses, 3 locked.", as in the weekly mail. A failed login may have been blocked,
+ * so they are not added up.
+ */
+function Sum({ attackers }: { readonly attackers: Attackers }) {
+  const { blocked, failed, addresses, failed_addresses: failedAddresses, locked } = attackers;
+  const sum = sprintf(
+    /* translators: 1: "318 requests blocked" or "37 attempts", 2: number of days, 3: "31 addresses" */
+    _n('%1$s in %2$d day, from %3$s.', '%1$s in %2$d days, from %3$s.', ATTACK_DAYS, 'security-optimizer'),
+    failed > 0
+      ? toAttempts(blocked)
+      : /* translators: %s: number of requests */
+        sprintf(_n('%s request blocked', '%s requests blocked', blocked, 'security-optimizer'), formatNumber(blocked)),
+    ATTACK_DAYS,
+    addressesText(addresses),
   );
   return (
     <p className="so-num">
-      {sprintf(
-        /* translators: 1: "318 requests blocked and 41 failed logins", 2: number of days, 3: "31 addresses" */
-        _n('%1$s in %2$d day, from %3$s.', '%1$s in %2$d days, from %3$s.', ATTACK_DAYS, 'security-optimizer'),
-        both,
-        ATTACK_DAYS,
-        from,
-      )}
+      {sum}
+      {failed > 0 ? ` ${failedLoginsText(failed, failedAddresses, locked)}` : null}
     </p>
   );
+}
+
+function failedLoginsText(failed: number, addresses: number, locked: number): string {
+  const from = addressesText(addresses);
+  return locked > 0
+    ? sprintf(
+        /* translators: 1: "21 attempts", 2: "3 addresses", 3: number of locked addresses */
+        __('Failed logins: %1$s from %2$s, %3$s locked.', 'security-optimizer'),
+        ...([toAttempts(failed), from, formatNumber(locked)] as const),
+      )
+    : /* translators: 1: "21 attempts", 2: "3 addresses" */
+      sprintf(__('Failed logins: %1$s from %2$s.', 'security-optimizer'), toAttempts(failed), from);
+}
+
+function toAttempts(count: number): string {
+  return attemptsText(count).join(formatNumber(count));
+}
+
+function addressesText(count: number): string {
+  /* translators: %s: number of addresses */
+  return sprintf(_n('%s address', '%s addresses', count, 'security-optimizer'), formatNumber(count));
 }
 
 /**

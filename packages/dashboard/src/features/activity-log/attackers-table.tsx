@@ -144,6 +144,9 @@ function AttackerState({ row }: { readonly row: Attacker }) {
       </small>
     );
   }
+  if (row.do_not_block === 1) {
+    return <small>{__('Not to be blocked: server, monitor or search engine', 'security-optimizer')}</small>;
+  }
   if (row.addresses > 1) {
     return (
       <small className="so-num">
@@ -283,7 +286,11 @@ export function AttackersList({ rows, blocking }: AttackersListProps) {
                 {row.address}
               </a>
             )}
-            {row.block === null && row.own === 0 ? <small>{goalText(row.goal)}</small> : <AttackerState row={row} />}
+            {row.block === null && row.do_not_block === 0 ? (
+              <small>{goalText(row.goal)}</small>
+            ) : (
+              <AttackerState row={row} />
+            )}
           </span>
           <Days row={row} />
           <span className="so-foelist__num so-num">

@@ -52,15 +52,17 @@ describe('the panel "Who is attacking"', () => {
     expect(screen.getByText('None of them logged in')).toBeDefined();
   });
 
-  it('counts failed logins and refused requests separately, like the Security Dashboard', async () => {
+  it('states the failed logins in the words of the weekly mail', async () => {
     const { attackers } = site.log;
-    if (attackers !== null) site.log.attackers = { ...attackers, failed: 41 };
+    if (attackers !== null) site.log.attackers = { ...attackers, failed: 41, failed_addresses: 3, locked: 2 };
     await openLog(site);
-    await screen.findByText('277 requests blocked and 41 failed logins in 7 days, from 31 addresses.');
+    await screen.findByText(
+      '318 attempts in 7 days, from 31 addresses. Failed logins: 41 attempts from 3 addresses, 2 locked.',
+    );
     closePage();
-    if (attackers !== null) site.log.attackers = { ...attackers, blocked: 1, failed: 1 };
+    if (attackers !== null) site.log.attackers = { ...attackers, blocked: 1, failed: 1, failed_addresses: 1 };
     await openLog(site);
-    await screen.findByText('1 failed login in 7 days, from 31 addresses.');
+    await screen.findByText('1 attempt in 7 days, from 31 addresses. Failed logins: 1 attempt from 1 address.');
   });
 
   it('filters the log by an address, a target and a reason, and removes the filter', async () => {
@@ -134,6 +136,14 @@ describe('the panel "Who is attacking"', () => {
     await openLog(site);
     expect(((await panelButton('Block 198.51.100.0/24')) as HTMLButtonElement).disabled).toBe(true);
     expect(screen.getByText('Includes your own address')).toBeDefined();
+  });
+
+  it('says why Block is disabled for other rows', async () => {
+    const [first, ...others] = site.log.attackers?.entries ?? [];
+    if (site.log.attackers && first) site.log.attackers.entries = [{ ...first, do_not_block: 1 }, ...others];
+    await openLog(site);
+    expect(((await panelButton('Block 198.51.100.0/24')) as HTMLButtonElement).disabled).toBe(true);
+    expect(screen.getByText('Not to be blocked: server, monitor or search engine')).toBeDefined();
   });
 });
 
@@ -266,7 +276,7 @@ describe('the details of a request', () => {
     expect(within(await drawer()).getByRole('heading', { name: 'Request 1 of 3' })).toBe(document.activeElement);
     expect(await screen.findByText('Refused: scripts can’t run in this folder.')).toBeDefined();
     await userEvent.keyboard('{ArrowDown}{ArrowDown}');
-    expect(await screen.findByText('Failed login: the password was wrong.')).toBeDefined();
+    expect(await screen.findByText('Failed login: the password was not accepted.')).toBeDefined();
     expect(screen.getByText('Tried “owner”.')).toBeDefined();
     expect(row(101)?.className).toContain('is-picked');
     await userEvent.keyboard('{Escape}');
@@ -291,7 +301,7 @@ describe('the details of a request', () => {
     await openLog(site);
     await tableTexts(TABLE);
     await userEvent.click(screen.getByText('/wp-login.php'));
-    await screen.findByText('Failed login: the password was wrong.');
+    await screen.findByText('Failed login: the password was not accepted.');
     await userEvent.click(screen.getByRole('button', { name: 'Choose for how long' }));
     expect(screen.getAllByRole('menuitem').map(({ firstChild }) => firstChild?.textContent)).toEqual([
       'For 1 hour',
@@ -312,7 +322,7 @@ describe('the details of a request', () => {
     );
     await userEvent.type(screen.getByRole('searchbox'), '001N-GDMM{Enter}');
     expect(await drawer()).toBeDefined();
-    expect(await screen.findByText('Failed login: the password was wrong.')).toBeDefined();
+    expect(await screen.findByText('Failed login: the password was not accepted.')).toBeDefined();
   });
 
   it('show values of visitors as plain text, and name missing values', async () => {

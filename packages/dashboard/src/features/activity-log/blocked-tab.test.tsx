@@ -22,7 +22,7 @@ describe('the tab Blocked', () => {
       ['customer-31', 'User', '20 Nov, 09:17By editor-1“Wrote to them on Monday”', 'Unblock'],
       ['2001:db8:77::9', 'IP address', '18 Nov, 22:41By failed logins, until 22 Nov, 22:41Make permanent', 'Unblock'],
     ]);
-    expect(screen.getByText('They see a “blocked” page until you unblock them.')).toBeDefined();
+    expect(screen.getByText('They are kept out until the time shown, or until you unblock them.')).toBeDefined();
   });
 
   it('ends a block of an address, a block of a user and a lockout, each by its endpoint', async () => {

@@ -67,7 +67,7 @@ export default function BlockedTab() {
           <h2 id={id} tabIndex={-1}>
             {__('Blocked', 'security-optimizer')}
           </h2>
-          <p>{__('They see a “blocked” page until you unblock them.', 'security-optimizer')}</p>
+          <p>{__('They are kept out until the time shown, or until you unblock them.', 'security-optimizer')}</p>
         </div>
         <div className="so-card__tools">
           <RefreshButton newRows={0} busy={list.fetching === 'again'} onRefresh={list.reload} />

@@ -39,7 +39,7 @@ function toResponseTexts(details: RequestDetails): ResponseTexts {
     return {
       state: 'warn',
       icon: 'alert',
-      title: __('Failed login: the password was wrong.', 'security-optimizer'),
+      title: __('Failed login: the password was not accepted.', 'security-optimizer'),
       text: details.tried === '' ? '' : `${triedText(details)}.`,
     };
   }

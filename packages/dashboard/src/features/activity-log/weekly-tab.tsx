@@ -220,7 +220,7 @@ export function ReportPanel() {
   const { pending, save } = useSubmit();
   const contents = [
     __('Visits by humans and bots', 'security-optimizer'),
-    __('Blocked logins and visits', 'security-optimizer'),
+    __('Failed logins and blocked visits', 'security-optimizer'),
     __('The addresses that tried most', 'security-optimizer'),
     __('What your users changed', 'security-optimizer'),
   ];

@@ -5,13 +5,13 @@ import type { RegisteredRow, Traffic, UnknownRow } from '@security-optimizer/con
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { restBasic, usersBlogs } from '../../attacks/requests.js';
+import { multicall, restBasic, usersBlogs } from '../../attacks/requests.js';
 import { sendRequest, type TypedRequest } from '../../http/request.js';
 import { allOptions, authorised, callApi, logIn, type Session, setOptions } from '../../http/session.js';
 import { startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { onUsualStack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
-import { loginForm, prepareLoginSuite, SHOP_PLUGIN } from '../login/helpers.js';
+import { loginForm, prepareLoginSuite, SHOP_PLUGIN, shopForm } from '../login/helpers.js';
 import { BROWSER } from './helpers.js';
 
 const API = '/wp-json/security-optimizer/v1';
@@ -19,22 +19,33 @@ const LIMIT = 5;
 const TRIES = 7;
 const CRAWLER = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
-/** Separate networks, so that visits of other suites are not added to these. */
-const guessers = ['2001:db8:51::1', '2001:db8:52::1', '2001:db8:53::1'] as const;
-const prober = '2001:db8:54::1';
-const crawler = '2001:db8:55::1';
-const reader = '2001:db8:56::1';
-const registeredUser = '2001:db8:57::1';
-/** Those whose visits are listed. */
-const visitors: readonly string[] = [...guessers, prober, crawler, reader];
-
 /** An account with an application password: without one WordPress does not compare what REST is sent. */
 const PROGRAM = 'story-program';
 
+/** A wrong password on each route; every second one for an account that does not exist. */
+const ROUTES: readonly ((turn: number) => TypedRequest)[] = [
+  (turn) => loginForm(turn % 2 === 0 ? 'owner' : 'nobody-here', `guess${turn}`),
+  (turn) => usersBlogs(turn % 2 === 0 ? 'nobody-here' : 'owner', `guess${turn}`),
+  // WordPress ends the request at the first wrong password.
+  (turn) => multicall('owner', [`guess${turn}`, `other${turn}`]),
+  (turn) => restBasic(PROGRAM, `guess${turn}`),
+  (turn) => shopForm(turn % 2 === 0 ? 'owner' : 'nobody-here', `guess${turn}`),
+];
+
+/** Separate networks, so that visits of other suites are not added to these. */
+const guessers = ROUTES.map((_, index) => `2001:db8:5${index}::1`);
+const prober = '2001:db8:61::1';
+const crawler = '2001:db8:62::1';
+const reader = '2001:db8:63::1';
+const registeredUser = '2001:db8:64::1';
+/** Those whose visits are listed. */
+const visitors: readonly string[] = [...guessers, prober, crawler, reader];
+
 /** The expected numbers, calculated by hand. */
 const KNOWN = {
-  /** Wrong passwords that were compared: the limit for each guesser. */
-  failedLogins: guessers.length * LIMIT,
+  /** Every wrong password: WordPress compares the first of each guesser, and the lockout refuses the others. */
+  failedLogins: guessers.length * TRIES,
+  compared: guessers.length * LIMIT,
   /** Guesses of locked addresses, and probes that a rule refused. */
   refused: guessers.length * (TRIES - LIMIT) + 4,
   humans: 3,
@@ -88,8 +99,14 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
       dashboard: { failedLogins: facts.failed_logins, refused: facts.blocked },
       login: { locked },
       chart: { refused: chart.blocked, humans: chart.humans, bots: chart.bots },
-      panel: { failedLogins: panel.failed, refused: panel.blocked - panel.failed, logins: panel.logins ?? 0 },
-      mail: { failedLogins: figure(text, 'Failed logins'), refused: figure(text, 'Blocked visits') },
+      panel: {
+        ...{ attempts: panel.blocked, logins: panel.logins ?? 0 },
+        ...{ failedLogins: panel.failed, failedAddresses: panel.failed_addresses, locked: panel.locked },
+      },
+      mail: {
+        ...{ failedLogins: figure(text, 'Failed logins'), refused: figure(text, 'Blocked visits') },
+        ...readStory(text),
+      },
       metrics: {
         failedLogins: sum('security_optimizer_login_failures_total'),
         refused: sum('security_optimizer_requests_refused_total'),
@@ -135,15 +152,16 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     };
   }
 
-  /** Waits until earlier requests and the owner's login are counted, since they are stored with a delay. */
+  /** Waits until earlier requests and the logins of this suite are counted, since they are stored with a delay. */
   async function settled(): Promise<void> {
     await from(reader, { target: '/?settled' });
     await until('the visits before are listed', async () =>
       (await rows({})).some(({ page_visited }) => page_visited === '/?settled'),
     );
-    await until('the login is listed', async () => {
+    await until('the logins are listed', async () => {
       const { entries } = (await call('/activity-registered')) as { entries: RegisteredRow[] };
-      return entries.some(({ words, ts_unix }) => words.kind === 'login' && ts_unix >= loggedInAt);
+      const logins = entries.filter(({ words, ts_unix }) => words.kind === 'login' && ts_unix >= loggedInAt);
+      return [owner.login, PROGRAM].every((login) => logins.some(({ user }) => user === login));
     });
   }
 
@@ -170,12 +188,8 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     await settled();
     const [start, othersBefore] = [await numbers(), await countOtherVisits()];
 
-    const [form, xmlRpc, rest] = guessers;
     for (let turn = 0; turn < TRIES; turn++) {
-      // An existing and a missing account.
-      await from(form, loginForm(turn % 2 === 0 ? 'owner' : 'nobody-here', `guess${turn}`));
-      await from(xmlRpc, usersBlogs(turn % 2 === 0 ? 'nobody-here' : 'owner', `guess${turn}`));
-      await from(rest, restBasic(PROGRAM, `guess${turn}`));
+      for (const [index, guess] of ROUTES.entries()) await from(guessers[index] as string, guess(turn));
     }
     for (let turn = 0; turn < 4; turn++) await from(prober, { target: `/wp-content/uploads/probe${turn}.php` });
     for (let turn = 0; turn < KNOWN.humans; turn++) await from(reader, { target: `/?page=${turn}` });
@@ -187,8 +201,8 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     const sent = guessers.length * TRIES + 4 + KNOWN.humans + KNOWN.bots + 1;
     await until('every request is listed', async () => (await countRequests(visitors, {})) === sent);
 
-    const { failedLogins, refused, humans, bots } = KNOWN;
-    // Failed logins count as visits of the guessers that no rule refused, with the user agent of a browser.
+    const { failedLogins, compared, refused, humans, bots } = KNOWN;
+    // Compared passwords count as visits of the guessers that no rule refused, with the user agent of a browser.
     const [end, othersAfter] = [await numbers(), await countOtherVisits()];
     const others = {
       humans: othersAfter.humans - othersBefore.humans,
@@ -197,10 +211,13 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     expect(minus(end, start)).toEqual({
       dashboard: { failedLogins, refused },
       login: { locked: guessers.length },
-      chart: { refused, humans: humans + failedLogins + others.humans, bots: bots + others.bots },
+      chart: { refused, humans: humans + compared + others.humans, bots: bots + others.bots },
       // Nobody got in.
-      panel: { failedLogins, refused, logins: 0 },
-      mail: { failedLogins, refused },
+      panel: {
+        ...{ attempts: compared + refused, logins: 0 },
+        ...{ failedLogins, failedAddresses: guessers.length, locked: guessers.length },
+      },
+      mail: { failedLogins, refused, attempts: failedLogins, addresses: guessers.length, locked: guessers.length },
       metrics: { failedLogins, refused },
     });
 
@@ -208,12 +225,13 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     expect(await countRequests([registeredUser], {})).toBe(0);
 
     // The log with its presets, and the text of each row.
-    const failed = (await rows({ preset: 'failed-logins' })).filter(({ ip }) =>
-      (guessers as readonly string[]).includes(ip),
-    );
+    const failed = (await rows({ preset: 'failed-logins' })).filter(({ ip }) => guessers.includes(ip));
     expect(failed.reduce((sum, { count }) => sum + count, 0)).toBe(failedLogins);
-    for (const row of failed) expect([row.failed_login, row.goal, row.rule]).toEqual([1, 'passwords', null]);
-    expect(new Set(failed.map(({ tried }) => tried))).toEqual(new Set(['owner', 'nobody-here', PROGRAM]));
+    for (const row of failed) expect([row.failed_login, row.goal]).toEqual([1, 'passwords']);
+    expect(new Set(failed.map(({ rule }) => rule))).toEqual(new Set([null, 'login-limit']));
+    const marked = failed.filter(({ rule }) => rule === null);
+    expect(marked.reduce((sum, { count }) => sum + count, 0)).toBe(compared);
+    expect(new Set(marked.map(({ tried }) => tried))).toEqual(new Set(['owner', 'nobody-here', PROGRAM]));
     expect(await countRequests(visitors, { preset: 'blocked' })).toBe(refused);
 
     // The panel, by address.
@@ -239,6 +257,14 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     expect(sumCounts(lines.filter(({ rule }) => rule !== null))).toBe(refused);
   });
 });
+
+/** The sentence about the failed logins of the week, "21 attempts from 3 addresses, 3 locked, nobody got in". */
+function readStory(text: string) {
+  const [, attempts = '0', addresses = '0', locked = '0'] =
+    /([\d,]+) attempts? from ([\d,]+) address(?:es)?(?:, ([\d,]+) locked)?/.exec(text) ?? [];
+  const toNumber = (shown: string) => Number(shown.replaceAll(',', ''));
+  return { attempts: toNumber(attempts), addresses: toNumber(addresses), locked: toNumber(locked) };
+}
 
 /** The number before or behind a label of the report's plain text. */
 function figure(text: string, label: string): number {

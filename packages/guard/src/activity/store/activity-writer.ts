@@ -233,27 +233,38 @@ function writeVisits(
     return { id, kind };
   }
 
-  /** Counts attacks: each request that a rule refused, and each wrong password. */
+  /** Counts attacks: each request that a rule refused, and each password in another one that was wrong. */
   function countAttacks(visit: NumberedVisit, second: number, goal: AttackGoal): void {
     const { rule, address, count, more, moreBits, failedLogins = 0 } = visit;
     const isRefused = rule !== null;
-    // A visit without a row only adds wrong passwords to a request that has its row already.
-    const passwords = isRefused ? 0 : failedLogins * Math.max(count, 1);
-    if (passwords > 0) {
-      site.countHits(second, FAILED_LOGINS, passwords);
-      site.countTop(second, 'failed-login', address, passwords);
-    }
+    // A visit without a row only adds failed logins to a request that has its row already.
+    const requests = Math.max(count, 1);
+    const passwords = isRefused ? 0 : failedLogins * requests;
+    if (failedLogins > 0) countFailedLogins(visit, second, requests);
     const path = toPath(visit.target);
     // The folded requests may have had other paths.
     const folded = isRefused && moreBits === null ? more : 0;
     const refused = isRefused ? count - folded : 0;
-    const attack = { goal, at: second, refused: 0, failed: 0, address, target: null };
+    const attack = {
+      ...{ goal, at: second, refused: 0, failed: 0, address, target: null },
+      isFailedLogin: failedLogins > 0,
+    };
     if (refused + passwords > 0) site.countAttack({ ...attack, target: path, refused, failed: passwords });
     if (folded > 0) site.countAttack({ ...attack, refused: folded });
     if (refused + passwords > 0) site.countTop(second, 'attacked-page', path, refused + passwords);
     if (!isRefused) return;
     for (const other of readAddressCounts(visit.others)) {
       site.countAttack({ ...attack, address: other.address, refused: other.hits });
+    }
+  }
+
+  /** Counts each password that was wrong or refused, for the address that sent it. @param requests of the address */
+  function countFailedLogins(visit: NumberedVisit, second: number, requests: number): void {
+    const { address, more, moreBits, failedLogins = 0 } = visit;
+    site.countHits(second, FAILED_LOGINS, failedLogins * (requests + (moreBits === null ? 0 : more)));
+    site.countTop(second, 'failed-login', address, failedLogins * requests);
+    for (const { address: other, hits } of readAddressCounts(visit.others)) {
+      site.countTop(second, 'failed-login', other, failedLogins * hits);
     }
   }
 

@@ -9,7 +9,7 @@ const ATTACKERS_MAX = 256;
 /** Days whose counters are kept in memory. */
 const DAYS_MAX = 3;
 
-/** Refused requests, or wrong passwords, of one address. */
+/** Refused requests of one address, or passwords that were wrong. */
 export interface Attack {
   readonly goal: AttackGoal;
   readonly address: string;
@@ -17,6 +17,8 @@ export interface Attack {
   readonly target: string | null;
   readonly refused: number;
   readonly failed: number;
+  /** Whether they count as failed logins, as the wrong ones do. */
+  readonly isFailedLogin: boolean;
   /** Unix seconds. */
   readonly at: number;
 }
@@ -60,7 +62,7 @@ export class AttackCounters {
   count(day: string, attack: Attack): void {
     const found = this.#days.get(day) ?? this.#read(day);
     this.#changed.add(found);
-    const { goal, address, refused, failed } = attack;
+    const { goal, address, refused, failed, isFailedLogin } = attack;
     let total = found.totals.get(goal);
     if (total === undefined) {
       total = { refused: 0, failed: 0 };
@@ -69,7 +71,7 @@ export class AttackCounters {
     total.refused += refused;
     total.failed += failed;
     found.sketches.attacker.add(address);
-    if (failed > 0) found.sketches['failed-login'].add(address);
+    if (isFailedLogin) found.sketches['failed-login'].add(address);
     addTo(found.counters.address, address, attack);
     addTo(found.counters.network, this.#getNetwork(address), attack);
   }

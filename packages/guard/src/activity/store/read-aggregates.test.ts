@@ -83,7 +83,7 @@ describe('aggregates', () => {
       createVisit({ address: '192.0.2.2', target: '/shop?page=2', count: 5 }),
       createVisit({ address: '192.0.2.3', target: '/shop', count: 2 }),
       createVisit({ address: '192.0.2.3', target: '/missing', status: 404, count: 9 }),
-      // Refused before a password was compared, so no failed login.
+      // Only views of the login page, so no failed logins.
       createVisit({ address: '192.0.2.4', target: '/wp-login.php', status: 429, rule: 'login-limit', count: 4 }),
       createVisit({ address: '192.0.2.5', target: '/xmlrpc.php', failedLogins: 3, count: 2 }),
       createVisit({ address: '192.0.2.6', target: '/wp-login.php', failedLogins: 1, tried: 'owner' }),
