@@ -129,10 +129,31 @@ const UNUSED_ASSIGNMENTS = [
   'ReactSharedInternals.S',
 ];
 
-/** Vite plugin that removes the unused parts of React. */
+/**
+ * Exports that modules import by name, by package. React's packages are CommonJS: without a module in between, a bundler
+ * turns each use of an import into a lookup, `(0, react.useState)(…)`.
+ */
+export const NAMED_EXPORTS = new Map([
+  ['react', [...EXPORTS.react]],
+  ['react/jsx-runtime', ['Fragment', 'jsx', 'jsxs']],
+]);
+/** Prefix of the modules with these exports, which are not files. */
+const NAMED = '\0named:';
+
+/** Vite plugin that removes the unused parts of React, and exports the others by name. */
 export function reactParts() {
   return {
     name: 'security-optimizer-react-parts',
+    enforce: 'pre',
+    resolveId(source, importer = '') {
+      const isInner = importer.startsWith(NAMED) || /\/node_modules\/(?:react|react-dom)\//.test(importer);
+      return NAMED_EXPORTS.has(source) && !isInner ? NAMED + source : null;
+    },
+    load(id) {
+      const source = id.startsWith(NAMED) ? id.slice(NAMED.length) : null;
+      if (source === null) return null;
+      return `import all from '${source}';\nexport const { ${NAMED_EXPORTS.get(source).join(', ')} } = all;`;
+    },
     async transform(code, id) {
       const file = /\/node_modules\/react(?:-dom)?\/cjs\/(react(?:-dom(?:-client)?)?)\.production\.js$/.exec(id)?.[1];
       if (file !== undefined) return { code: await keepUsedParts(code, file), map: null };

@@ -5,7 +5,7 @@ import type * as React from 'react';
 import type * as ReactDOM from 'react-dom';
 import type * as ReactDOMClient from 'react-dom/client';
 import { describe, expect, it } from 'vitest';
-import { findRefusedImports, keepUsedParts } from '../build/react-parts.mjs';
+import { findRefusedImports, keepUsedParts, NAMED_EXPORTS } from '../build/react-parts.mjs';
 
 // The same components with React's whole production build and with the reduced one.
 
@@ -74,6 +74,13 @@ describe('imports of React', () => {
     ["import { Suspense } from './own.js';", []],
   ])('%s', (source, refused) => {
     expect(findRefusedImports(source)).toEqual(refused);
+  });
+});
+
+describe('exports of React by name', () => {
+  it.each([...NAMED_EXPORTS])('exist in %s', (source, names) => {
+    const exported: object = require(source);
+    expect(names.filter((name) => !(name in exported))).toEqual([]);
   });
 });
 

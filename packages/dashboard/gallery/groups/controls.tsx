@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { ApiError } from '../../src/api/envelope.js';
 import { SettingsFailed, SettingsSkeleton } from '../../src/features/settings/settings-section.js';
 import { Button, type ButtonProps } from '../../src/ui/button.js';
+import { Checkbox } from '../../src/ui/checkbox.js';
 import { ChipInput, type ChipInputProps } from '../../src/ui/chip-input.js';
 import { CopyButton, CopyTextButton } from '../../src/ui/copy.js';
 import { AffixInput, Field, type FieldProps, TextInput } from '../../src/ui/field.js';
@@ -323,10 +324,9 @@ function checkbox(state: string, checked: boolean, disabled: boolean, force?: Fo
     id: `checkbox-${state}`,
     title: `checkbox, ${state.replace(/-/g, ' ')}`,
     draw: () => (
-      <label className="so-check">
-        <input type="checkbox" defaultChecked={checked} disabled={disabled} />
-        <span>Send me a copy</span>
-      </label>
+      <Checkbox checked={checked} disabled={disabled} onChange={nothing}>
+        Send me a copy
+      </Checkbox>
     ),
     ...(force === undefined ? {} : { force: { state: force, on: 'input' } }),
   };

@@ -4,8 +4,9 @@ import { type ActivityFilter, type VisitPreset, visitPresets } from '@security-o
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import type { Query } from '../../api/client.js';
 import type { DateFormats } from '../../i18n/date-formats.js';
-import { dayEnd, dayStart, siteDay, siteNow, timeOfDay } from '../../i18n/days.js';
+import { dayEnd, dayStart, siteDay, siteNow } from '../../i18n/days.js';
 import { __, translate } from '../../i18n/translate.js';
+import { dateTimeText } from '../settings/site-clock.js';
 import { goalText } from './reasons.js';
 
 /** A chosen value of a filter field. */
@@ -131,8 +132,7 @@ export function toDayChoice(child: 'from' | 'to', day: string, zone: string, for
 
 /** Converts one end of a period to a choice: an exact time. */
 function toMomentChoice(child: 'from' | 'to', seconds: number, zone: string, formats: DateFormats): FilterChoice {
-  const { day, minutes } = siteNow(zone, seconds * 1000);
-  const text = `${formats.shortDay(day)}, ${formats.time(timeOfDay(minutes))}`;
+  const text = dateTimeText(seconds, { zone, formats });
   return { group: 'date', child, name: endName(child), value: seconds, text };
 }
 

@@ -2,12 +2,11 @@ import type { Attacker } from '@security-optimizer/contract/activity/attackers';
 import { type LogView, toLogHref } from '@security-optimizer/contract/activity/log-address';
 import { useState } from 'react';
 import { useSite } from '../../api/site-context.js';
-import { getDateFormats } from '../../i18n/date-formats.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { classes } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
+import { useSiteClock } from '../settings/site-clock.js';
 import type { AppliedFilters } from './applied-filters.js';
 import { blockText, endText } from './blocks.js';
 import { goalText } from './reasons.js';
@@ -122,7 +121,7 @@ function AddressLink({ address, on, onToggle }: AddressLinkProps) {
 
 /** Second line of a row: its block, a warning, its number of addresses, or its host name. */
 function AttackerState({ row }: { readonly row: Attacker }) {
-  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
+  const clock = useSiteClock();
   const { block } = row;
   if (block !== null) {
     return (

@@ -15,6 +15,7 @@ import { Note } from '../../ui/inline-messages.js';
 import { useModal } from '../../ui/modal.js';
 import { useUiHost } from '../../ui/portals.js';
 import { SegmentedControl } from '../../ui/segmented-control.js';
+import { TextWith } from '../../ui/text-with.js';
 import { type BlockTarget, type BlockTerms, blockForText, DEFAULT_DURATION, toNetwork } from './blocks.js';
 import { useVisitorStatus } from './manage-dialog.js';
 
@@ -177,16 +178,8 @@ function BlockTitle({ target }: { readonly target: BlockTarget }) {
   }
   const name = target.several?.[0]?.name ?? target.name;
   /* translators: %s: an address or a network */
-  const [before, after] = __('Block %s', 'security-optimizer').split('%s');
-  return (
-    <>
-      {before}
-      <bdi className="so-mono" dir="ltr">
-        {name}
-      </bdi>
-      {after}
-    </>
-  );
+  const text = __('Block %s', 'security-optimizer');
+  return <AddressIn text={text} address={name} />;
 }
 
 /** Describes the content of a network that is blocked as such. */
@@ -249,7 +242,8 @@ function Whom({ visitorId, network, scope, onChange, onOwn }: WhomProps) {
           />
           <span>
             <b>
-              <NetworkName range={cost?.range || network} />
+              {/* translators: %s: a network of addresses */}
+              <AddressIn text={__('Its network %s', 'security-optimizer')} address={cost?.range || network} />
             </b>
             <small className="so-num">
               <NetworkCost status={status} network={network} />
@@ -266,17 +260,13 @@ function Whom({ visitorId, network, scope, onChange, onOwn }: WhomProps) {
   );
 }
 
-function NetworkName({ range }: { readonly range: string }) {
-  /* translators: %s: a network of addresses */
-  const [before, after] = __('Its network %s', 'security-optimizer').split('%s');
+function AddressIn({ text, address }: { readonly text: string; readonly address: string }) {
   return (
-    <>
-      {before}
+    <TextWith text={text}>
       <bdi className="so-mono" dir="ltr">
-        {range}
+        {address}
       </bdi>
-      {after}
-    </>
+    </TextWith>
   );
 }
 

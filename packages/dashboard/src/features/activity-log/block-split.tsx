@@ -2,14 +2,13 @@ import { type BlockDuration, blockDurations } from '@security-optimizer/contract
 import { useRef, useState } from 'react';
 import type { ApiError } from '../../api/envelope.js';
 import { failureReason } from '../../api/outcome-messages.js';
-import { getDateFormats } from '../../i18n/date-formats.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
 import { ErrorText } from '../../ui/inline-messages.js';
 import { useMenu } from '../../ui/menu.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
+import { useSiteClock } from '../settings/site-clock.js';
 import { type BlockTarget, blockForText, DEFAULT_DURATION, endText } from './blocks.js';
 import type { Blocking } from './use-blocking.js';
 
@@ -83,7 +82,7 @@ function DurationMenu({ disabled, onChoose, onMore }: DurationMenuProps) {
   const frame = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const { open, drawn, leaving, toggle, choose, onKeyDown } = useMenu(frame, USUAL);
-  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
+  const clock = useSiteClock();
 
   function untilText(duration: BlockDuration): string {
     if (duration === 0) return __('until you unblock', 'security-optimizer');

@@ -5,7 +5,6 @@ import { useEffect, useId, useRef, useState } from 'react';
 import { type ApiCall, TRACKED, toCall } from '../../api/client.js';
 import { type ApiError, ignoreApiError } from '../../api/envelope.js';
 import { useSite } from '../../api/site-context.js';
-import { getDateFormats } from '../../i18n/date-formats.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icon.js';
@@ -14,10 +13,10 @@ import { Table, TableCell, TableRow } from '../../ui/table.js';
 import { ROW_ANIMATION_MS } from '../../ui/timing.js';
 import { undoToast } from '../../ui/toast-store.js';
 import { Tooltip } from '../../ui/tooltip.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
+import { type SiteClock, useSiteClock } from '../settings/site-clock.js';
 import { NO_FILTERS } from './applied-filters.js';
 import { BlockForm } from './block-form.js';
-import { type BlockTarget, blockedByText, type Clock, endText, noteBlockChange } from './blocks.js';
+import { type BlockTarget, blockedByText, endText, noteBlockChange } from './blocks.js';
 import { LoadMore, RefreshButton, RowsPlaceholder } from './log-card.js';
 import { BLOCKED_COUNT_KEY, type ListSource, readBlockedList, useLogList } from './log-lists.js';
 import { momentText } from './log-tables.js';
@@ -140,7 +139,7 @@ export interface BlockedRowViewProps {
 
 /** A blocked visitor: start, origin, end and note of the block, and its unblock button. */
 export function BlockedRowView({ row, state, onUnblock, onKeep }: BlockedRowViewProps) {
-  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
+  const clock = useSiteClock();
   const { formats } = clock;
   const isUser = row.type === 'user';
   const by = blockedByText(row);
@@ -195,7 +194,7 @@ export function BlockedRowView({ row, state, onUnblock, onKeep }: BlockedRowView
 }
 
 /** "until tomorrow, 14:35" */
-function untilText({ until, until_unix: seconds }: BlockedRow, clock: Clock): string {
+function untilText({ until, until_unix: seconds }: BlockedRow, clock: SiteClock): string {
   const end = seconds === null ? momentText(until ?? '', clock.formats) : endText(seconds, clock);
   /* translators: %s: day and time, for example "tomorrow, 14:35" */
   return sprintf(__('until %s', 'security-optimizer'), end);

@@ -2,9 +2,9 @@ import type { BlockDuration, CurrentBlock } from '@security-optimizer/contract/a
 import { isInRange, parseAddress, readAddressRange } from '@security-optimizer/contract/typed-addresses';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import type { DateFormats } from '../../i18n/date-formats.js';
 import { addDays, siteNow, timeOfDay } from '../../i18n/days.js';
 import { __, sprintf } from '../../i18n/translate.js';
+import { dateTimeText, type SiteClock } from '../settings/site-clock.js';
 
 /** A block that was set or removed on this page. Lists that were loaded before show it at once. */
 interface BlockChange {
@@ -59,25 +59,20 @@ export function toBlock(isBlocked: 0 | 1, range: string): CurrentBlock | null {
   return isBlocked === 1 ? { by: 'owner', by_login: '', until: null, note: '', range } : null;
 }
 
-/** The parameters of texts about times. */
-export interface Clock {
-  readonly formats: DateFormats;
-  readonly zone: string;
-}
-
 /** Formats the end of a block: "15:31", "tomorrow, 14:35" or "28 Nov, 14:35". @param seconds Unix seconds */
-export function endText(seconds: number, { formats, zone }: Clock): string {
+export function endText(seconds: number, clock: SiteClock): string {
+  const { formats, zone } = clock;
   const today = siteNow(zone, Date.now()).day;
   const { day, minutes } = siteNow(zone, seconds * 1000);
   const time = formats.time(timeOfDay(minutes));
   if (day === today) return time;
   /* translators: %s: time of the day */
   if (day === addDays(today, 1)) return sprintf(__('tomorrow, %s', 'security-optimizer'), time);
-  return `${formats.shortDay(day)}, ${time}`;
+  return dateTimeText(seconds, clock);
 }
 
 /** Formats the state of a visitor: "Blocked until tomorrow, 14:35", "Locked until 15:31" or "Blocked". */
-export function blockText({ by, until }: CurrentBlock, clock: Clock): string {
+export function blockText({ by, until }: CurrentBlock, clock: SiteClock): string {
   if (until === null) return __('Blocked', 'security-optimizer');
   return by === 'lock'
     ? /* translators: %s: day and time, for example "tomorrow, 14:35" */

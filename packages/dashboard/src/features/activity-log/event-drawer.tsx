@@ -1,6 +1,5 @@
 import type { RegisteredRow } from '@security-optimizer/contract/activity/schemas';
 import { type ReactNode, useEffect } from 'react';
-import { getDateFormats } from '../../i18n/date-formats.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { CopyTextButton } from '../../ui/copy.js';
@@ -8,7 +7,7 @@ import { useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { Drawer } from '../../ui/drawer.js';
 import { Icon } from '../../ui/icon.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
+import { useSiteClock } from '../settings/site-clock.js';
 import { BlockSplit } from './block-split.js';
 import type { FindBlock } from './blocks.js';
 import { eventText, formatRowTime, isAttempt, originText } from './log-tables.js';
@@ -31,7 +30,7 @@ export interface EventDrawerProps {
 /** The details of an event of a registered user, with Block for its address. */
 export default function EventDrawer(props: EventDrawerProps) {
   const { rows, id, total, loadedAt, findBlock, blocking, onMove, onLast, onClosed } = props;
-  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
+  const clock = useSiteClock();
   const closing = useDialogClose(onClosed);
   const index = rows.findIndex((row) => row.id === id);
   const row = rows[index];

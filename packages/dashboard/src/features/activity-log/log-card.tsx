@@ -4,8 +4,6 @@ import { toCall } from '../../api/client.js';
 import { ignoreApiError } from '../../api/envelope.js';
 import { useSite } from '../../api/site-context.js';
 import { LoadFailed } from '../../forms/request-failed.js';
-import { getDateFormats } from '../../i18n/date-formats.js';
-import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
@@ -16,7 +14,7 @@ import { Lazy } from '../../ui/lazy.js';
 import { MenuButton, useExitAnimation } from '../../ui/menu.js';
 import { TableSkeleton } from '../../ui/table.js';
 import { FILTER_CLOSE_MS } from '../../ui/timing.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
+import { dateTimeText, useSiteClock } from '../settings/site-clock.js';
 import {
   type AppliedFilters,
   type FilterChoice,
@@ -216,14 +214,9 @@ export function RowsPlaceholder({ columns, list }: RowsPlaceholderProps) {
 
 /** Loads the next page, if there is one. */
 export function LoadMore<Row>({ list }: { readonly list: LogList<Row> }) {
-  const formats = getDateFormats();
-  const zone = useSiteTimeZone();
+  const clock = useSiteClock();
   const { rows, fetching, failure } = list;
   if (rows === null || rows.page >= rows.pages) return null;
-  const searchedText = (seconds: number): string => {
-    const { day, minutes } = siteNow(zone, seconds * 1000);
-    return `${formats.shortDate(day)}, ${formats.time(timeOfDay(minutes))}`;
-  };
   return (
     <div className="so-card__foot">
       <Button
@@ -243,7 +236,7 @@ export function LoadMore<Row>({ list }: { readonly list: LogList<Row> }) {
           : sprintf(
               /* translators: %s: day and time; a text was looked for in the entries since then */
               __('Searched back to %s', 'security-optimizer'),
-              searchedText(rows.searched_to),
+              dateTimeText(rows.searched_to, clock, 'shortDate'),
             )}
       </span>
       {failure === null ? null : <ErrorText>{__('We couldn’t load more. Try again.', 'security-optimizer')}</ErrorText>}

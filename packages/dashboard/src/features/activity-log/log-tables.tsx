@@ -10,8 +10,9 @@ import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { classes } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
 import { Table, TableCell, TableRow } from '../../ui/table.js';
+import { TextWith } from '../../ui/text-with.js';
 import { Tooltip } from '../../ui/tooltip.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
+import { useSiteClock } from '../settings/site-clock.js';
 import { blockText, toBlock, useBlocks } from './blocks.js';
 import { refusalText, triedText } from './reasons.js';
 
@@ -200,13 +201,11 @@ function UserName({ row, fallback }: { readonly row: RegisteredRow; readonly fal
   if (row.visitor_id === 0) return <>{fallback}</>;
   if (!isAttempt(row)) return <bdi>{row.user}</bdi>;
   /* translators: %s: login that somebody tried, without success */
-  const [before, after] = __('tried %s', 'security-optimizer').split('%s');
+  const text = __('tried %s', 'security-optimizer');
   return (
-    <>
-      {before}
+    <TextWith text={text}>
       <bdi>{row.user}</bdi>
-      {after}
-    </>
+    </TextWith>
   );
 }
 
@@ -257,7 +256,7 @@ export interface AddressCellProps {
 
 /** An address and its host name, or the end of its block. */
 export function AddressCell({ ip, hostname, block = null }: AddressCellProps) {
-  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
+  const clock = useSiteClock();
   return (
     <TableCell className="so-td-ip">
       <Tooltip text={hostname} className="so-ip">

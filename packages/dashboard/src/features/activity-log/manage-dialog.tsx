@@ -10,15 +10,14 @@ import { useSite } from '../../api/site-context.js';
 import { tolerant } from '../../api/tolerant-schemas.js';
 import { LoadFailed, SaveFailed } from '../../forms/request-failed.js';
 import { useSubmit } from '../../forms/use-submit.js';
-import { getDateFormats } from '../../i18n/date-formats.js';
-import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
+import { Checkbox } from '../../ui/checkbox.js';
 import { Dialog, useDialogClose } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
 import { Note } from '../../ui/inline-messages.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
+import { recentTimeText, useSiteClock } from '../settings/site-clock.js';
 import { toBlock } from './blocks.js';
 import { VisitorSubject } from './visitor-subject.js';
 
@@ -119,13 +118,10 @@ export default function ManageDialog({ subject, onChanged, onClosed }: ManageDia
 /** Option to block one IPv6 address instead of its network. */
 function OnlyThisAddress({ single, onChange }: { readonly single: boolean; readonly onChange: (on: boolean) => void }) {
   return (
-    <label className="so-check so-mt-16">
-      <input type="checkbox" checked={single} onChange={(event) => onChange(event.target.checked)} />
-      <span>
-        <b>{__('Block only this address', 'security-optimizer')}</b>
-        <small>{__('The other addresses of the network can still open the site.', 'security-optimizer')}</small>
-      </span>
-    </label>
+    <Checkbox className="so-mt-16" checked={single} onChange={onChange}>
+      <b>{__('Block only this address', 'security-optimizer')}</b>
+      <small>{__('The other addresses of the network can still open the site.', 'security-optimizer')}</small>
+    </Checkbox>
   );
 }
 
@@ -173,17 +169,8 @@ interface SubjectProps {
 
 /** Further facts about the visitor, if any. */
 export function VisitorFacts({ status, isUser }: { readonly status: VisitorStatus; readonly isUser: boolean }) {
-  const formats = getDateFormats();
-  const zone = useSiteTimeZone();
-  const today = siteNow(zone, Date.now()).day;
+  const clock = useSiteClock();
   const { visits_today: visits, first_seen: first, last_seen: last, roles } = status;
-
-  function moment(seconds: number): string {
-    const { day, minutes } = siteNow(zone, seconds * 1000);
-    const time = formats.time(timeOfDay(minutes));
-    /* translators: %s: time of the day */
-    return day === today ? sprintf(__('Today, %s', 'security-optimizer'), time) : `${formats.shortDay(day)}, ${time}`;
-  }
 
   const facts = [
     {
@@ -203,8 +190,8 @@ export function VisitorFacts({ status, isUser }: { readonly status: VisitorStatu
           </span>
         ),
     },
-    { name: __('First seen', 'security-optimizer'), value: first === null ? null : moment(first) },
-    { name: __('Last seen', 'security-optimizer'), value: last === null ? null : moment(last) },
+    { name: __('First seen', 'security-optimizer'), value: first === null ? null : recentTimeText(first, clock) },
+    { name: __('Last seen', 'security-optimizer'), value: last === null ? null : recentTimeText(last, clock) },
   ].filter(({ value }) => value !== null);
 
   if (facts.length === 0) return null;

@@ -16,6 +16,7 @@ import { SaveFailed } from '../../forms/request-failed.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
+import { Checkbox } from '../../ui/checkbox.js';
 import { addChips, ChipInput } from '../../ui/chip-input.js';
 import { useDialogClose } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
@@ -228,33 +229,21 @@ export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed 
       {known === null || before === null ? null : (
         <fieldset className="so-mt-16">
           <legend className="so-label">{__('Gets', 'security-optimizer')}</legend>
-          <label className="so-check">
-            <input
-              type="checkbox"
-              checked={report === 1}
-              onChange={({ target }) => setReport(target.checked ? 1 : 0)}
-            />
-            <span>
-              {__('Weekly report', 'security-optimizer')}
-              <small>{__('What happened, once a week.', 'security-optimizer')}</small>
-            </span>
-          </label>
+          <Checkbox checked={report === 1} onChange={(checked) => setReport(checked ? 1 : 0)}>
+            {__('Weekly report', 'security-optimizer')}
+            <small>{__('What happened, once a week.', 'security-optimizer')}</small>
+          </Checkbox>
           {known.kinds.map((kind) => {
             const { title, help } = kindTexts(kind);
             return (
-              <label className="so-check" key={kind}>
-                <input
-                  type="checkbox"
-                  checked={kinds.includes(kind)}
-                  onChange={({ target }) =>
-                    setKinds(target.checked ? [...kinds, kind] : kinds.filter((one) => one !== kind))
-                  }
-                />
-                <span>
-                  {title}
-                  <small>{help}</small>
-                </span>
-              </label>
+              <Checkbox
+                key={kind}
+                checked={kinds.includes(kind)}
+                onChange={(checked) => setKinds(checked ? [...kinds, kind] : kinds.filter((one) => one !== kind))}
+              >
+                {title}
+                <small>{help}</small>
+              </Checkbox>
             );
           })}
         </fieldset>

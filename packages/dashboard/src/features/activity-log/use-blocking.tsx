@@ -13,11 +13,10 @@ import { type ApiError, ignoreApiError } from '../../api/envelope.js';
 import { failureMessage, sessionMessage } from '../../api/outcome-messages.js';
 import { invalidate } from '../../api/queries.js';
 import { useSite } from '../../api/site-context.js';
-import { getDateFormats } from '../../i18n/date-formats.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Lazy } from '../../ui/lazy.js';
 import { undoToast, useToasts } from '../../ui/toast-store.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
+import { useSiteClock } from '../settings/site-clock.js';
 import { type BlockTarget, type BlockTerms, endText, noteBlockChange } from './blocks.js';
 import { BLOCKED_COUNT_KEY } from './log-lists.js';
 
@@ -63,7 +62,7 @@ export function useBlocking(onChanged?: () => void): Blocking {
   const { api, config } = useSite();
   const toasts = useToasts();
   const [opened, setOpened] = useState<Opened | null>(null);
-  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
+  const clock = useSiteClock();
   const close = useCallback(() => setOpened(null), []);
 
   function changed(): void {

@@ -1,9 +1,8 @@
 import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
-import { getDateFormats } from '../../i18n/date-formats.js';
 import { __ } from '../../i18n/translate.js';
 import { classes } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
+import { useSiteClock } from '../settings/site-clock.js';
 import { blockedByText, blockText } from './blocks.js';
 
 export interface VisitorSubjectProps {
@@ -17,7 +16,7 @@ export interface VisitorSubjectProps {
 
 /** The visitor of a dialog or of a row's details, with the end and the origin of its block. */
 export function VisitorSubject({ name, isUser = false, hostname = '', block }: VisitorSubjectProps) {
-  const clock = { formats: getDateFormats(), zone: useSiteTimeZone() };
+  const clock = useSiteClock();
   const by = block === null ? '' : blockedByText(block);
   return (
     <div className="so-subject">

@@ -1,11 +1,11 @@
 import type { AwayState } from '@security-optimizer/contract/login/schemas';
 import { useId } from 'react';
 import { type DateFormats, getDateFormats } from '../../i18n/date-formats.js';
-import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { __, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/dom.js';
 import { SettingRow } from '../../ui/setting-row.js';
+import { dateTimeText } from '../settings/site-clock.js';
 import { scheduleText } from './away-schedule.js';
 
 /** Away Mode: the schedule and its next start. */
@@ -54,10 +54,7 @@ function getStatus(state: AwayState): { word: string; kind: string | null; isOn:
 }
 
 function momentText({ away, until, next_from, timezone }: AwayState, formats: DateFormats): string {
-  function moment(seconds: number): string {
-    const { day, minutes } = siteNow(timezone, seconds * 1000);
-    return `${formats.fullDay(day)}, ${formats.time(timeOfDay(minutes))}`;
-  }
+  const moment = (seconds: number): string => dateTimeText(seconds, { formats, zone: timezone }, 'fullDay');
   if (away === 1) {
     return until === null
       ? __('It is on now.', 'security-optimizer')

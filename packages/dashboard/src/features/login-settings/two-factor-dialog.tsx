@@ -6,6 +6,7 @@ import { toCall } from '../../api/client.js';
 import { FormDialog } from '../../forms/form-dialog.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
+import { Checkbox } from '../../ui/checkbox.js';
 import { useDialogClose } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
 import { Note } from '../../ui/inline-messages.js';
@@ -121,24 +122,21 @@ export default function TwoFactorDialog({ onClosed }: DialogProps) {
         </Note>
       )}
       {reminded === 0 ? null : (
-        <label className="so-check">
-          <input type="checkbox" checked={sendsReminder} onChange={({ target }) => setSendsReminder(target.checked)} />
-          <span>
-            <b>{__('Tell them by mail first', 'security-optimizer')}</b>
-            <small>
-              {sprintf(
-                /* translators: %d: number of people */
-                _n(
-                  'A short how-to goes to %d person.',
-                  'A short how-to goes to the other %d.',
-                  reminded,
-                  'security-optimizer',
-                ),
+        <Checkbox checked={sendsReminder} onChange={setSendsReminder}>
+          <b>{__('Tell them by mail first', 'security-optimizer')}</b>
+          <small>
+            {sprintf(
+              /* translators: %d: number of people */
+              _n(
+                'A short how-to goes to %d person.',
+                'A short how-to goes to the other %d.',
                 reminded,
-              )}
-            </small>
-          </span>
-        </label>
+                'security-optimizer',
+              ),
+              reminded,
+            )}
+          </small>
+        </Checkbox>
       )}
     </FormDialog>
   );

@@ -10,6 +10,7 @@ import { Field } from '../../ui/field.js';
 import { Note } from '../../ui/inline-messages.js';
 import type { DialogProps } from '../../ui/lazy.js';
 import { Select } from '../../ui/select.js';
+import { TextWith } from '../../ui/text-with.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
 import { loginSettings } from '../settings/settings-query.js';
 import { useKnownSettings, useSettingsCache } from '../settings/use-settings.js';
@@ -28,8 +29,6 @@ export default function ResetDialog({ onClosed }: DialogProps) {
   const saving = useSubmit();
   const label = __('User', 'security-optimizer');
   const closing = useDialogClose(onClosed);
-  /* translators: %s: username */
-  const [beforeName, afterName] = __('The old codes of %s stop working at once.', 'security-optimizer').split('%s');
 
   function submit(): void {
     if (!errors.check() || user === undefined) return;
@@ -90,9 +89,10 @@ export default function ResetDialog({ onClosed }: DialogProps) {
       {user === undefined ? null : (
         <Note>
           <p>
-            {beforeName}
-            <strong>{user.user_login}</strong>
-            {afterName}
+            {/* translators: %s: username */}
+            <TextWith text={__('The old codes of %s stop working at once.', 'security-optimizer')}>
+              <strong>{user.user_login}</strong>
+            </TextWith>
           </p>
         </Note>
       )}

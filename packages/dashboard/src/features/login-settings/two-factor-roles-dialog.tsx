@@ -4,6 +4,7 @@ import { toCall } from '../../api/client.js';
 import { FormDialog } from '../../forms/form-dialog.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { __, sprintf } from '../../i18n/translate.js';
+import { Checkbox } from '../../ui/checkbox.js';
 import { useDialogClose } from '../../ui/dialog.js';
 import { Note } from '../../ui/inline-messages.js';
 import type { DialogProps } from '../../ui/lazy.js';
@@ -55,20 +56,15 @@ export default function TwoFactorRolesDialog({ onClosed }: DialogProps) {
         {roles.map((item) => {
           const { role, required } = item;
           return (
-            <label className="so-check" key={role}>
-              <input
-                type="checkbox"
-                checked={required === 1 || chosen.includes(role)}
-                disabled={required === 1}
-                onChange={({ target }) =>
-                  setChosen(target.checked ? [...chosen, role] : chosen.filter((one) => one !== role))
-                }
-              />
-              <span>
-                {roleName(item)}
-                {required === 1 ? <small>{__('Always', 'security-optimizer')}</small> : null}
-              </span>
-            </label>
+            <Checkbox
+              key={role}
+              checked={required === 1 || chosen.includes(role)}
+              disabled={required === 1}
+              onChange={(checked) => setChosen(checked ? [...chosen, role] : chosen.filter((one) => one !== role))}
+            >
+              {roleName(item)}
+              {required === 1 ? <small>{__('Always', 'security-optimizer')}</small> : null}
+            </Checkbox>
           );
         })}
       </fieldset>
