@@ -68,6 +68,9 @@ export const errorTable = {
     status: 502,
     message: 'Your provider’s address for this does not answer. Nothing was changed. Please try again later.',
   },
+  checkup_running: { status: 409, message: 'A checkup is running. Try again when it has ended. Nothing was changed.' },
+  not_removed: { status: 409, message: 'It could not be removed.' },
+  not_restored: { status: 409, message: 'It could not be restored.' },
   mail_not_sent: { status: 502, message: 'The mail could not be sent.' },
   internal: { status: 500, message: 'Something went wrong on our side. Nothing was changed. Please try again later.' },
 } as const satisfies Record<string, { status: number; message: string }>;

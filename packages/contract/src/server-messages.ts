@@ -119,6 +119,16 @@ export const serverMessages = {
   script_changed_unlocked:
     'Changed on {time}. It should not be there, and it can run while system folders are not locked.',
   scripts_in_uploads: '{count} scripts in uploads',
+  not_removed_because: '{file} was not removed. {reason}',
+  not_removed_because_more: {
+    one: '{file} was not removed. {reason} {count} more file was not removed either.',
+    other: '{file} was not removed. {reason} {count} more files were not removed either.',
+  },
+  not_restored_because: '{file} was not restored. {reason}',
+  not_restored_because_more: {
+    one: '{file} was not restored. {reason} {count} more file was not restored either.',
+    other: '{file} was not restored. {reason} {count} more files were not restored either.',
+  },
   more_files: { one: 'and {count} more file', other: 'and {count} more files' },
   plugin_changed: {
     one: '{name}: {count} file is not the original one',

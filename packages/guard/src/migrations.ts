@@ -13,7 +13,14 @@ import {
   type TechnicalDataTables,
   technicalDataMigrations,
 } from './overview/index.js';
-import { type CheckupTables, checkupMigrations, type JobTables, jobMigrations } from './post-hack/index.js';
+import {
+  type CheckupTables,
+  checkupMigrations,
+  type JobTables,
+  jobMigrations,
+  type RemovedFileTables,
+  removedFileMigrations,
+} from './post-hack/index.js';
 import { type ReportSendTables, reportSendMigrations } from './reports/index.js';
 import { type AuditTables, auditMigrations } from './settings/audit-store.js';
 import { type SettingsTables, settingsMigrations } from './settings/settings-store.js';
@@ -37,6 +44,7 @@ export const migrations: Migrations = {
   ...technicalDataMigrations,
   ...jobMigrations,
   ...checkupMigrations,
+  ...removedFileMigrations,
   ...alertMigrations,
   ...callNonceMigrations,
 };
@@ -56,6 +64,7 @@ export interface AllTables
     TechnicalDataTables,
     JobTables,
     CheckupTables,
+    RemovedFileTables,
     AlertTables,
     CallNonceTables {}
 

@@ -89,6 +89,23 @@ async function addRows(db: Awaited<ReturnType<typeof startGuardWithPerson>>['db'
     .insertInto('jobs')
     .values({ ...jobRow, id: 'job', job: JSON.stringify({ ...job, summary: [], error: '' }) })
     .execute();
+  const removed = {
+    site: 'site',
+    checked: 'uploads' as const,
+    path: '',
+    state: '',
+    at: now,
+    mode: 420,
+    changed_at: 0,
+    size: 1,
+  };
+  await db
+    .insertInto('removed_files')
+    .values([
+      { ...removed, id: 'one', file: '/uploads/a.php', login: 'Person', content: btoa('a') },
+      { ...removed, id: 'two', file: '/uploads/b.php', login: 'owner', content: btoa('b') },
+    ])
+    .execute();
   const alert = {
     site: 'site',
     channel: EMAIL,
@@ -135,6 +152,7 @@ it('exports the stored data of a person, readable and without secrets', async ()
       { name: 'block_visitor', before: [], after: [{ name: PERSON }] },
     ],
     jobs: [{ named: [{ login: 'person' }, { name: 'person' }] }],
+    removed_files: [{ file: '/uploads/a.php', by: 'Person' }],
     known_logins: [{ from: 'network:192.0.2.0/24' }],
     alerts: [{ channel: EMAIL }],
     reports: [{ state: 'sent' }],
@@ -196,6 +214,11 @@ it('erases a person while guard runs, and guard’s memory does not restore the 
   expect(await db.selectFrom('second_factor_devices').selectAll().execute()).toEqual([]);
   expect(await db.selectFrom('second_factors').select('user_id').execute()).toEqual([{ user_id: 7 }]);
   expect(await db.selectFrom('report_sends').selectAll().execute()).toEqual([]);
+  // Copies remain, since they belong to the site.
+  expect(await db.selectFrom('removed_files').select(['file', 'login', 'content']).orderBy('id').execute()).toEqual([
+    { file: '/uploads/a.php', login: '', content: btoa('a') },
+    { file: '/uploads/b.php', login: 'owner', content: btoa('b') },
+  ]);
   for (const file of ['audit', 'jobs', 'alert_queue'] as const) {
     const text = JSON.stringify(await db.selectFrom(file).selectAll().execute());
     expect(text).not.toContain(PERSON);

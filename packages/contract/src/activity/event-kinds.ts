@@ -187,6 +187,12 @@ export const activityKinds = [
     sentence: 'No longer keeps the finding “{object}” of the checkup',
     sentenceBare: 'Kept the finding “{object}” of the checkup',
   },
+  {
+    id: 'product.file-removed',
+    label: 'File removed',
+    sentence: 'Removed the file “{object}”, which the checkup found',
+  },
+  { id: 'product.file-restored', label: 'File restored', sentence: 'Restored the file “{object}”' },
   { id: 'product.action', label: 'Security action', sentence: 'Ran {object}' },
 ] as const satisfies readonly ActivityKind[];
 

@@ -23,5 +23,26 @@ export const keepFinding = endpoint({
   response: checkupSchema,
 });
 
+export const removeFinding = endpoint({
+  name: 'removeFinding',
+  suffix: '/remove-finding',
+  methods: ['POST'],
+  response: checkupSchema,
+});
+
+export const restoreFiles = endpoint({
+  name: 'restoreFiles',
+  suffix: '/restore-files',
+  methods: ['POST'],
+  response: checkupSchema,
+});
+
 /** Endpoints of the checkup. */
-export const checkupEndpoints = [checkup, runCheckup, keepFinding, settingEndpoint('weekly_checkup')] as const;
+export const checkupEndpoints = [
+  checkup,
+  runCheckup,
+  keepFinding,
+  removeFinding,
+  restoreFiles,
+  settingEndpoint('weekly_checkup'),
+] as const;

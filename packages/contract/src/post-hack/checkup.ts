@@ -27,6 +27,10 @@ export const checkupFinding = z.object({
   link_text: z.string(),
   /** Plugin that a clean copy would fix, by WordPress's name; otherwise empty. */
   plugin: z.string(),
+  /** What `/remove-finding` removes; empty if it can't fix this finding. */
+  remove: z.enum(['', 'files', 'administrator']),
+  /** Names of the files that it can remove. */
+  files: z.array(z.string()),
 });
 export type CheckupFinding = z.infer<typeof checkupFinding>;
 
@@ -67,6 +71,23 @@ export const checkupResult = z.object({
 });
 export type CheckupResult = z.infer<typeof checkupResult>;
 
+/** A file that was removed and whose copy is kept. */
+export const removedFile = z.object({
+  id: z.string(),
+  /** Path below the folder of WordPress; the full path of a file elsewhere. */
+  file: z.string(),
+  /** When it was removed, Unix seconds. */
+  at: z.int(),
+  /** Login of the user who removed it. */
+  by: z.string(),
+  /** When the copy is deleted, Unix seconds. */
+  until: z.int(),
+});
+export type RemovedFile = z.infer<typeof removedFile>;
+
+/** Maximum number of files that are removed or restored by one call. */
+export const REMOVED_MAX = CHECKUP_ITEMS_MAX;
+
 export const earlierCheckup = z.object({
   at: z.int(),
   findings: z.int(),
@@ -86,6 +107,8 @@ export const checkupSchema = z.object({
   earlier: z.array(earlierCheckup),
   /** Number of earlier checkups that are not listed. */
   more: z.int(),
+  /** Files of findings that were removed and can be restored, newest first. */
+  removed: z.array(removedFile),
   weekly: z.object({
     weekly_checkup: flag,
     /** 0 is Sunday. */

@@ -2,8 +2,11 @@ import * as z from 'zod/mini';
 import { noInput, type RequestsOf } from '../request.js';
 import type { SettingCalls } from '../settings/endpoints.js';
 import { toggleValue } from '../shapes.js';
+import { REMOVED_MAX } from './checkup.js';
 import type { checkupEndpoints } from './checkup-endpoints.js';
 import type { postHackEndpoints } from './endpoints.js';
+
+const findingKey = z.string().check(z.minLength(1), z.maxLength(300));
 
 export const postHackRequests = {
   reinstallPlugins: {
@@ -44,6 +47,29 @@ export const checkupRequests = {
   },
   keepFinding: {
     summary: 'Mark a finding of the latest checkup as known (1), so that it is omitted from now on, or unmark it (0).',
-    schema: z.object({ key: z.string().check(z.minLength(1), z.maxLength(300)), keep: toggleValue }),
+    schema: z.object({ key: findingKey, keep: toggleValue }),
+  },
+  removeFinding: {
+    summary:
+      'Remove what a finding of the latest checkup names: its files, of which copies are kept for 30 days, or the ' +
+      'administrator, whose content is given to the caller. `only` selects files by their index in `files`. Whatever ' +
+      'has changed since the checkup is not removed; the message says what was left and why. The check of the finding ' +
+      'is repeated, so the response has the new result.',
+    schema: z.object({
+      key: findingKey,
+      only: z.optional(
+        z
+          .array(z.int().check(z.minimum(0), z.maximum(REMOVED_MAX - 1)))
+          .check(z.minLength(1), z.maxLength(REMOVED_MAX)),
+      ),
+    }),
+  },
+  restoreFiles: {
+    summary:
+      'Restore removed files, by their ids in `removed`. A file is not restored if another one has taken its place; ' +
+      'the message says what was left and why.',
+    schema: z.object({
+      ids: z.array(z.string().check(z.minLength(1), z.maxLength(100))).check(z.minLength(1), z.maxLength(REMOVED_MAX)),
+    }),
   },
 } satisfies RequestsOf<Exclude<(typeof checkupEndpoints)[number], SettingCalls>>;

@@ -11,6 +11,7 @@ import { EmptyState, Note } from '../../src/ui/inline-messages.js';
 import { Meter, Ring } from '../../src/ui/meter.js';
 import { SafeHtml, SafeHtmlTitle } from '../../src/ui/safe-html.js';
 import { Section } from '../../src/ui/section.js';
+import { TextWith } from '../../src/ui/text-with.js';
 import { type Toast, type ToastType, undoToast, useToasts } from '../../src/ui/toast-store.js';
 import { ToastCard, Toasts } from '../../src/ui/toasts.js';
 import { Tooltip } from '../../src/ui/tooltip.js';
@@ -155,6 +156,11 @@ export const messages: Group = {
           </h3>
           <p>
             <SafeHtml text={'A text with <strong>strong</strong> and <a href="http://example.com/">a link</a>.'} />
+          </p>
+          <p>
+            <TextWith text="A text with %s in it.">
+              <b>an element</b>
+            </TextWith>
           </p>
         </>
       ),

@@ -1,7 +1,8 @@
-import { sampleCheckup, suspicious } from '../../test/fake-site/checkup.js';
+import { removedFile, sampleCheckup, suspicious, unknownFiles } from '../../test/fake-site/checkup.js';
 import { ok, refused } from '../../test/fake-site/replies.js';
 import type { Group, PageExample } from '../example.js';
 import { held } from '../stage/fake-site.js';
+import type { UserActions } from '../stage/user-actions.js';
 import { ended, job } from './remedies.js';
 import { postHack } from './samples.js';
 
@@ -9,6 +10,13 @@ const UNKNOWN_COUNTS = { plugins: null, users: null, sessions: null };
 
 function one(state: string, title: string, example: Partial<PageExample> = {}): PageExample {
   return { id: `post-hack-${state}`, title, page: 'POST_HACK_ACTIONS', site: (site) => postHack(site, []), ...example };
+}
+
+/** Opens the dialog about the first finding, whose button is named in the language of the page. */
+async function removeFirst(user: UserActions): Promise<void> {
+  await user.focus('button', 'Check again');
+  await user.press('{Tab}{Tab}{Enter}');
+  await user.settle();
 }
 
 export const postHackPage: Group = {
@@ -39,6 +47,35 @@ export const postHackPage: Group = {
     }),
     one('checkup', 'two things need a look', {
       site: (site) => postHack(site, [], null, suspicious()),
+      variants: ['phone', 'rtl', 'german'],
+    }),
+    one('checkup-files', 'a finding with three fixes', {
+      area: '.so-finding',
+      site: (site) => postHack(site, [], null, suspicious({ findings: [unknownFiles] })),
+      variants: ['phone'],
+    }),
+    one('checkup-removed', 'files were removed', {
+      area: '.so-main section:first-of-type',
+      site: (site) =>
+        postHack(site, [], null, sampleCheckup({ removed: [removedFile('wp-content/uploads/2024/old/index.php')] })),
+      act: (user) => user.expand('.so-removed'),
+      variants: ['phone', 'rtl', 'german'],
+    }),
+    one('remove-administrator', 'asks before an administrator is removed', {
+      site: (site) => postHack(site, [], null, suspicious()),
+      act: removeFirst,
+      variants: ['phone', 'rtl', 'german'],
+    }),
+    one('remove-file', 'asks before a file is removed', {
+      site: (site) => postHack(site, [], null, suspicious()),
+      act: (user) => user.click('button', 'Remove: A script in uploads'),
+    }),
+    one('remove-files', 'asks before files are removed', {
+      site: (site) => postHack(site, [], null, suspicious({ findings: [unknownFiles] })),
+      async act(user) {
+        await removeFirst(user);
+        await user.click('checkbox', 'wp-includes/b.php');
+      },
       variants: ['phone', 'rtl', 'german'],
     }),
     one('checkup-running', 'checking; the result of before stays', {

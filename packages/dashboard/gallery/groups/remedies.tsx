@@ -1,9 +1,23 @@
-import type { Checkup } from '@security-optimizer/contract/post-hack/checkup';
+import type { Checkup, CheckupFinding } from '@security-optimizer/contract/post-hack/checkup';
 import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
-import { FindingRow, KeptFindings, MissingCheckRow, Notes } from '../../src/features/post-hack-actions/checkup-rows.js';
+import {
+  FindingRow,
+  KeptFindings,
+  MissingCheckRow,
+  Notes,
+  RemovedFiles,
+} from '../../src/features/post-hack-actions/checkup-rows.js';
 import { Verdict } from '../../src/features/post-hack-actions/checkup-verdict.js';
 import { JobPanel, SessionEnded } from '../../src/features/post-hack-actions/job-panel.js';
-import { changedPlugin, sampleCheckup, suspicious } from '../../test/fake-site/checkup.js';
+import RemoveDialog from '../../src/features/post-hack-actions/remove-dialog.js';
+import {
+  changedPlugin,
+  removedFile,
+  sampleCheckup,
+  sampleFinding,
+  suspicious,
+  unknownFiles,
+} from '../../test/fake-site/checkup.js';
 import { sampleItem, sampleJob } from '../../test/fake-site/jobs.js';
 import type { Group, PartExample } from '../example.js';
 import { nothing } from './samples.js';
@@ -64,6 +78,37 @@ function verdict(state: string, known: Checkup, done: number | null = null): Par
   };
 }
 
+function removal(state: string, title: string, finding: CheckupFinding): PartExample {
+  return {
+    id: `remove-${state}`,
+    title: `asks before ${title} removed`,
+    alone: true,
+    draw: () => (
+      <RemoveDialog
+        finding={finding}
+        removed={[]}
+        onRemoved={nothing}
+        onUndo={nothing}
+        onUnclear={nothing}
+        findNextFocus={() => null}
+        onClosed={nothing}
+      />
+    ),
+  };
+}
+
+/** A finding with the maximum number of files, some with long names. */
+const manyFiles = sampleFinding({
+  check: 'uploads',
+  title: '200 scripts in uploads',
+  remove: 'files',
+  files: Array.from(
+    { length: 200 },
+    (_, index) =>
+      `wp-content/uploads/2024/${index % 3 === 0 ? 'a-folder-with-a-long-name/'.repeat(3) : ''}${index}.php`,
+  ),
+});
+
 const kept = { key: 'a', title: 'New administrator: agency', at: 1_795_255_200, by: 'owner' };
 
 export const remedies: Group = {
@@ -90,7 +135,7 @@ export const remedies: Group = {
       ground: 'flush',
       draw: () => (
         <>
-          {[...(suspicious().latest?.findings ?? []), changedPlugin].map((finding) => (
+          {[...(suspicious().latest?.findings ?? []), changedPlugin, unknownFiles].map((finding) => (
             <FindingRow
               key={finding.key}
               finding={finding}
@@ -98,6 +143,7 @@ export const remedies: Group = {
               keeping={false}
               onKeep={nothing}
               onReinstall={nothing}
+              onRemove={nothing}
             />
           ))}
         </>
@@ -122,6 +168,28 @@ export const remedies: Group = {
       title: 'checkup, known findings',
       ground: 'flush',
       draw: () => <KeptFindings kept={[kept]} disabled={false} onRelease={nothing} />,
+    },
+    {
+      id: 'checkup-removed',
+      title: 'checkup, removed files',
+      ground: 'flush',
+      draw: () => (
+        <RemovedFiles
+          removed={[removedFile('wp-content/uploads/2024/old/index.php'), removedFile('wp-includes/a.php')]}
+          disabled={false}
+          restoring={null}
+          onRestore={nothing}
+        />
+      ),
+      act: (user) => user.expand('.so-removed'),
+    },
+    removal('administrator', 'an administrator is', (suspicious().latest?.findings ?? [])[0] ?? manyFiles),
+    removal('files', 'files are', unknownFiles),
+    removal('many', 'many files are', manyFiles),
+    {
+      ...removal('none', 'files are', unknownFiles),
+      title: 'asks before files are removed, none chosen',
+      act: (user) => user.click('checkbox', /^All files/),
     },
     {
       id: 'checkup-notes',

@@ -1,4 +1,4 @@
-import { configure, screen } from '@testing-library/dom';
+import { configure, screen, waitFor } from '@testing-library/dom';
 import userEvent from '@testing-library/user-event';
 
 // Shorten error messages, which would contain the whole page.
@@ -15,6 +15,8 @@ export interface UserActions {
   /** @param keys in the notation of user-event, for example `{ArrowDown}` */
   readonly press: (keys: string) => Promise<void>;
   readonly choose: (label: string | RegExp, option: string) => Promise<void>;
+  /** Opens a `details` element. */
+  readonly expand: (selector: string) => Promise<void>;
   /** Waits until the document stops changing. */
   readonly settle: () => Promise<void>;
 }
@@ -37,6 +39,14 @@ export function userActions(english: (text: string) => string): UserActions {
     async choose(label, option) {
       await user.click(await field(label));
       await user.click(await screen.findByRole('option', { name: option }));
+    },
+    async expand(selector) {
+      const summary = await waitFor(() => {
+        const found = document.querySelector(`${selector} > summary`);
+        if (found === null) throw new Error(`${selector} was not found.`);
+        return found;
+      });
+      await user.click(summary);
     },
     settle,
   };

@@ -24,8 +24,8 @@ export interface Tracking<Data = unknown> {
   readonly silent?: true;
   /** Success text; may depend on the response's data and message. */
   readonly successText?: string | ((data: Data, message: string) => string);
-  /** The message of success. Default: one with `successText` and the server's message. */
-  readonly successMessage?: (data: Data, message: string) => OutcomeMessage;
+  /** The message of success. Default, and for null: one with `successText` and the server's message. */
+  readonly successMessage?: (data: Data, message: string) => OutcomeMessage | null;
   /** Error text; takes precedence over all texts of the server. */
   readonly errorText?: string;
 }

@@ -10,6 +10,7 @@ const responseSchema = z.object({
   until: z.nullable(z.string()),
   blocked: flag,
   level: z.enum(['high', 'low']),
+  fix: z.enum(['', 'update']),
   entries: z.array(entry),
 });
 
@@ -23,6 +24,7 @@ describe('a tolerant schema', () => {
       until: 'today',
       blocked: 1,
       level: 'high',
+      fix: 'update',
       entries: [{ name: 'x', state: 'on' }],
     };
     expect(z.parse(schema, { ...sent, more: 1 })).toEqual(sent);
@@ -30,7 +32,10 @@ describe('a tolerant schema', () => {
 
   it.each([
     ['is missing', {}],
-    ['has the wrong type', { title: [], count: 'many', until: [], blocked: 'yes', level: 'middle', entries: {} }],
+    [
+      'has the wrong type',
+      { title: [], count: 'many', until: [], blocked: 'yes', level: 'middle', fix: 'other', entries: {} },
+    ],
   ])('uses an empty value if a field %s', (_, sent) => {
     expect(z.parse(schema, sent)).toEqual({
       title: '',
@@ -38,6 +43,7 @@ describe('a tolerant schema', () => {
       until: null,
       blocked: 0,
       level: 'low',
+      fix: '',
       entries: [],
     });
   });

@@ -20,7 +20,7 @@ const looseText = z.union([
 
 /**
  * Makes a schema of the contract tolerant. A missing or invalid field gets an empty value ('', 0, null, []) or the one
- * in `defaults`. Invalid list items are dropped. Fields without an empty value, such as enums, must be valid.
+ * in `defaults`. Invalid list items are dropped. Fields without an empty value, such as most enums, must be valid.
  */
 export function tolerant<Data extends object>(
   schema: z.core.$ZodType<Data>,
@@ -78,7 +78,7 @@ function tolerantList(item: Schema): Schema {
 /** Returns the empty value of a schema; undefined if there is none. */
 function emptyValue(schema: Schema): unknown {
   if (schema === flag || schema instanceof z.ZodMiniNumber) return 0;
-  if (schema instanceof z.ZodMiniString) return '';
+  if (schema instanceof z.ZodMiniString || schema._zod.values?.has('')) return '';
   if (schema instanceof z.ZodMiniNullable) return null;
   return schema instanceof z.ZodMiniArray ? [] : undefined;
 }

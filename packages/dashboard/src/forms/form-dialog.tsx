@@ -14,6 +14,8 @@ export interface FormDialogProps extends Omit<DialogProps, 'pending' | 'footer'>
   /** Default: "Saving…". */
   readonly pendingText?: string;
   readonly submitDisabled?: boolean;
+  /** What failed, in one sentence. Default: a text about saving. */
+  readonly failedText?: string;
   /** A button between Cancel and submit. */
   readonly otherAction?: ReactNode;
 }
@@ -25,6 +27,7 @@ export function FormDialog({
   submitText,
   pendingText,
   submitDisabled,
+  failedText,
   otherAction,
   ...dialog
 }: FormDialogProps) {
@@ -47,7 +50,7 @@ export function FormDialog({
       }
     >
       {dialog.children}
-      <SaveFailed failure={saving.failure} />
+      <SaveFailed failure={saving.failure} text={failedText} />
     </Dialog>
   );
 }

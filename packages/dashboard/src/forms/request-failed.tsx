@@ -29,7 +29,13 @@ export function LoadFailed({ text, failure, retrying = false, onRetry }: LoadFai
  *
  * @param text one sentence. Default: a text about saving
  */
-export function SaveFailed({ failure, text }: { readonly failure: ApiError | null; readonly text?: string }) {
+export function SaveFailed({
+  failure,
+  text,
+}: {
+  readonly failure: ApiError | null;
+  readonly text?: string | undefined;
+}) {
   if (failure === null || Object.keys(failure.fields).length > 0) return null;
   return (
     <div role="alert">

@@ -35,12 +35,14 @@ export interface DialogProps {
   readonly footText?: string;
   /** Whether only the form's button closes it. */
   readonly mustAnswer?: boolean;
+  /** Finds the element to focus if the one that opened the dialog is gone; must stay the same function. */
+  readonly findNextFocus?: () => Element | null;
 }
 
 /** A modal dialog, a bottom sheet on phones. Escape, the scrim and Cancel close it unless it saves. */
 export function Dialog(props: DialogProps) {
   const { portal } = useUiHost();
-  useFocusReturn();
+  useFocusReturn(props.findNextFocus);
   return createPortal(<DialogFrame {...props} />, portal);
 }
 
@@ -215,10 +217,10 @@ export function useDialogClose(onClosed: () => void): DialogClose {
   return { closing, close: useCallback(() => setClosing(true), []) };
 }
 
-/** Restores the focus after the dialog is removed. */
-export function useFocusReturn(): void {
+/** Restores the focus after the dialog is removed. @param findNext finds another element if the former one is gone */
+export function useFocusReturn(findNext?: () => Element | null): void {
   const [opener] = useState(() => document.activeElement);
-  useEffect(() => () => restoreFocus(() => opener), [opener]);
+  useEffect(() => () => restoreFocus(() => (document.contains(opener) ? opener : findNext?.())), [opener, findNext]);
 }
 
 /** Makes the browser ask before the page is left while `active`. */

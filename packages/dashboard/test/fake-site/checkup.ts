@@ -1,4 +1,9 @@
-import type { Checkup, CheckupFinding, CheckupResult } from '@security-optimizer/contract/post-hack/checkup';
+import type {
+  Checkup,
+  CheckupFinding,
+  CheckupResult,
+  RemovedFile,
+} from '@security-optimizer/contract/post-hack/checkup';
 
 /** 21 November 2026, 13:05 UTC. */
 const NOW = 1_795_266_300;
@@ -16,6 +21,8 @@ export function sampleFinding(change: Partial<CheckupFinding> = {}): CheckupFind
     link: '',
     link_text: '',
     plugin: '',
+    remove: '',
+    files: [],
     ...change,
   };
 }
@@ -39,6 +46,7 @@ export function sampleCheckup(change: Partial<Checkup> = {}): Checkup {
       missing: days === 21 ? ['core'] : [],
     })),
     more: 0,
+    removed: [],
     weekly: { weekly_checkup: 1, day: 0, time: '04:00', emails: ['owner@example.com'] },
     ...change,
   };
@@ -69,14 +77,17 @@ export function suspicious(change: Partial<CheckupResult> = {}): Checkup {
           is_new: 1,
           link: 'http://example.com/wp-admin/user-edit.php?user_id=7',
           link_text: 'Open the user',
+          remove: 'administrator',
         }),
         sampleFinding({
           key: 'script:abc',
           check: 'uploads',
           title: 'A script in uploads',
           text: 'Changed on 19 Nov, 03:14. It can’t run there while system folders are locked, but it should not be there.',
-          fact: 'Delete it by SFTP, or ask your hosting provider to.',
+          fact: 'A copy is kept for 30 days',
           items: ['/wp-content/uploads/2024/old/index.php'],
+          remove: 'files',
+          files: ['wp-content/uploads/2024/old/index.php'],
         }),
       ],
       notes: [
@@ -104,3 +115,21 @@ export const changedPlugin = sampleFinding({
   items: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `includes/class-${name}.php, changed on 19 Nov, 03:14`),
   plugin: 'form/form.php',
 });
+
+/** Files beside those of WordPress, which can be removed. */
+export const unknownFiles = sampleFinding({
+  key: 'unknown:1',
+  title: '3 files are not part of WordPress',
+  text: 'WordPress has no such files in its own folders.',
+  fact: 'A copy is kept for 30 days',
+  items: ['a', 'b', 'c'].map((name) => `wp-includes/${name}.php, changed on 19 Nov, 03:14`),
+  link: 'http://example.com/wp-admin/update-core.php',
+  link_text: 'Reinstall WordPress',
+  remove: 'files',
+  files: ['wp-includes/a.php', 'wp-includes/b.php', 'wp-includes/c.php'],
+});
+
+/** A file that was removed on 21 November at 12:05. */
+export function removedFile(file: string, change: Partial<RemovedFile> = {}): RemovedFile {
+  return { id: `copy-of-${file}`, file, at: NOW - 3600, by: 'owner', until: NOW - 3600 + 30 * DAY, ...change };
+}

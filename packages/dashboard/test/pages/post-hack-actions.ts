@@ -6,9 +6,10 @@ import { ok } from '../fake-site/server.js';
 import { type FakeSite, startFakeSite } from '../fake-site/site.js';
 import { openPage } from './open-page.js';
 
-// A lazily loaded part, so that no test waits for its compilation.
+// Lazily loaded parts, so that no test waits for its compilation.
 import '../../src/features/post-hack-actions/action-dialog.js';
 import '../../src/features/post-hack-actions/checkup.js';
+import '../../src/features/post-hack-actions/remove-dialog.js';
 
 export interface PostHackSite extends FakeSite {
   /** The jobs in guard. */

@@ -64,6 +64,8 @@ const others: Readonly<Record<string, (before: JsonValue, after: JsonValue) => E
     after === null
       ? labels('product.checkup', getMember(before, 'title'), 'On', 'Off')
       : labels('product.checkup', getMember(after, 'title')),
+  checkup_file_removed: (before) => labels('product.file-removed', getMember(before, 'file')),
+  checkup_file_restored: (_before, after) => labels('product.file-restored', getMember(after, 'file')),
   block_visitor: (_before, after) => labels('product.blocked', getMember(after, 'name')),
   block_ended: (before) => labels('product.block-ended', getMember(before, 'name')),
   unblock_visitor: (before) => labels('product.unblocked', getMember(before, 'name')),

@@ -43,6 +43,14 @@ export function terminalText(text: string): string {
     .join('\n');
 }
 
+/**
+ * Escapes plain text, such as the name of a file, for the message of an API response: clients may show `strong` and
+ * links in it (specification section 9).
+ */
+export function escapeMarkup(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
+}
+
 /** Matches most texts, which then need no replacements. */
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const UNSAFE =

@@ -6,6 +6,7 @@ import type { EventRow } from '../activity/index.js';
 import type {
   Administrators,
   CoreFiles,
+  FoundFile,
   FoundFiles,
   ScriptsInUploads,
   SiteOptions,
@@ -16,7 +17,16 @@ type Texts<Part> = Omit<Part, 'title' | 'text' | 'fact' | 'items'> & {
   readonly [Name in keyof Part & ('title' | 'text' | 'fact')]: ServerText;
 } & (Part extends { items: unknown } ? { readonly items: readonly ServerText[] } : unknown);
 
-export type Finding = Readonly<Texts<CheckupFinding>>;
+/** What can be removed to fix a finding. */
+export type Removal =
+  | {
+      readonly kind: 'files';
+      readonly files: readonly Pick<FoundFile, 'file' | 'path' | 'state'>[];
+    }
+  | { readonly kind: 'administrator'; readonly id: number; readonly registered: number };
+
+/** A finding as it is stored; `removal` is null when another fix is needed. */
+export type Finding = Readonly<Texts<Omit<CheckupFinding, 'remove' | 'files'>>> & { readonly removal: Removal | null };
 export type Outcome = Readonly<Texts<CheckOutcome>>;
 export type Note = Readonly<Texts<CheckupNote>>;
 
@@ -24,7 +34,19 @@ export type Note = Readonly<Texts<CheckupNote>>;
 export type ToTime = (seconds: number) => { readonly time: string };
 
 export function createFinding(fields: Partial<Finding> & Pick<Finding, 'key' | 'check' | 'title'>): Finding {
-  return { text: '', fact: '', items: [], is_new: 0, link: '', link_text: '', plugin: '', ...fields };
+  return { text: '', fact: '', items: [], is_new: 0, link: '', link_text: '', plugin: '', removal: null, ...fields };
+}
+
+const COPY_KEPT = 'A copy is kept for 30 days';
+
+/** Files that the connector can remove: all except those that it can't read. Older connectors can remove none. */
+function removeFiles(files: readonly FoundFile[]): Pick<Finding, 'removal' | 'fact'> {
+  const targets = files.flatMap(({ file, path, state }) =>
+    path === '' || state === '' ? [] : [{ file, path, state }],
+  );
+  return targets.length === 0
+    ? { removal: null, fact: 'Delete by SFTP, or ask your hosting provider to' }
+    : { removal: { kind: 'files', files: targets }, fact: COPY_KEPT };
 }
 
 /** Lists files with their times; files beyond the list are counted. */
@@ -77,8 +99,9 @@ export function coreFindings(files: CoreFiles, time: ToTime, link: string): Find
         check: 'core',
         key: `core-unknown:${unknown.state}`,
         title: serverMessage('core_files_unknown', { count: unknown.count }),
-        text: 'Delete those that you don’t know, or ask your hosting provider to look at them.',
+        text: 'Remove those that you don’t know, or ask your hosting provider to look at them.',
         items: listFiles(unknown, time),
+        ...removeFiles(unknown.files),
       }),
     );
   }
@@ -89,7 +112,6 @@ export function coreFindings(files: CoreFiles, time: ToTime, link: string): Find
 const SINGLE_SCRIPTS = 5;
 
 export function uploadFindings({ scripts, count }: ScriptsInUploads, time: ToTime, locked: boolean): Finding[] {
-  const fix = 'Delete it by SFTP, or ask your hosting provider to.';
   if (count > SINGLE_SCRIPTS) {
     const files: FoundFiles = { files: scripts, count, state: '' };
     return [
@@ -100,19 +122,20 @@ export function uploadFindings({ scripts, count }: ScriptsInUploads, time: ToTim
           .join('')
           .slice(0, 250)}`,
         title: serverMessage('scripts_in_uploads', { count }),
-        text: 'No script belongs there. Delete those that you don’t know, or ask your hosting provider to.',
+        text: 'No script belongs there. Remove those that you don’t know, or ask your hosting provider to look at them.',
         items: listFiles(files, time),
+        ...removeFiles(scripts),
       }),
     ];
   }
-  return scripts.map(({ file, at, state }) =>
+  return scripts.map((script) =>
     createFinding({
       check: 'uploads',
-      key: `script:${state}:${file.slice(-200)}`,
+      key: `script:${script.state}:${script.file.slice(-200)}`,
       title: 'A script in uploads',
-      text: serverMessage(locked ? 'script_changed' : 'script_changed_unlocked', { time: time(at) }),
-      fact: fix,
-      items: [file],
+      text: serverMessage(locked ? 'script_changed' : 'script_changed_unlocked', { time: time(script.at) }),
+      items: [script.file],
+      ...removeFiles([script]),
     }),
   );
 }
@@ -145,7 +168,7 @@ export interface AdministratorContext {
 export function administratorFindings(
   all: Administrators,
   { now, time, admin, before, promotions }: AdministratorContext,
-): (Finding & { readonly userId: number })[] {
+): Finding[] {
   const oldest = all.reduce((first, user) => Math.min(first, user.registered), Number.POSITIVE_INFINITY);
   return all.flatMap((user) => {
     const promotion = promotions.find(
@@ -155,7 +178,7 @@ export function administratorFindings(
     const isKnown =
       before === null ? now - since >= YOUNG_SECONDS || user.registered === oldest : before.includes(user.id);
     if (isKnown) return [];
-    const finding = createFinding({
+    return createFinding({
       key: `administrator:${user.id}:${user.login}`,
       check: 'administrators',
       title: serverMessage('new_administrator', { login: user.login }),
@@ -167,8 +190,8 @@ export function administratorFindings(
       is_new: now - since < NEW_SECONDS ? 1 : 0,
       link: admin(`user-edit.php?user_id=${user.id}`),
       link_text: 'Open the user',
+      removal: { kind: 'administrator', id: user.id, registered: user.registered },
     });
-    return [{ ...finding, userId: user.id }];
   });
 }
 

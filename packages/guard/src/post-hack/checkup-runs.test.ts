@@ -10,6 +10,7 @@ import type { Findings } from './checkup.js';
 import { createFinding, type Finding } from './checkup-findings.js';
 import { checkupMinute, createCheckupRuns } from './checkup-runs.js';
 import { sqlCheckupStore } from './checkup-store.js';
+import { sqlRemovedFiles } from './removed-files-store.js';
 
 const site = siteConfig();
 const owner = { id: 1, login: 'owner', address: '192.0.2.1' };
@@ -53,6 +54,15 @@ async function start(change: { dataDir?: string; now?: number } = {}) {
       if (state.finds instanceof Error) throw state.finds;
       return state.finds;
     },
+    async examinePart(_site, check) {
+      if (state.finds instanceof Error) throw state.finds;
+      const { checks, findings, notes, administrators } = state.finds;
+      const outcome = checks.find((each) => each.check === check);
+      if (outcome === undefined) throw new Error(`No outcome of ${check}`);
+      const part = { outcome, notes, findings: findings.filter((finding) => finding.check === check) };
+      return check === 'administrators' && administrators !== null ? { ...part, administrators } : part;
+    },
+    copies: sqlRemovedFiles(db),
     sites: [site],
     timeZone: () => ZONE,
     isWeekly: () => state.weekly,
@@ -67,20 +77,25 @@ async function start(change: { dataDir?: string; now?: number } = {}) {
     await runs.ended(site.id);
   };
   const titles = async () =>
-    (await runs.describe(site.id, false)).latest?.findings.map(({ title }) => toEnglish(title)) ?? null;
+    (await runs.describe(site.id, false, null)).latest?.findings.map(({ title }) => toEnglish(title)) ?? null;
   return { runs, state, run, titles, db, dataDir };
 }
 
 describe('a checkup', () => {
   it('stores its result, which survives a restart, and moves the previous ones to the history', async () => {
     const { runs, state, run, dataDir } = await start();
-    expect(await runs.describe(site.id, false)).toMatchObject({ running: null, latest: null, earlier: [], more: 0 });
+    expect(await runs.describe(site.id, false, null)).toMatchObject({
+      running: null,
+      latest: null,
+      earlier: [],
+      more: 0,
+    });
     state.finds = found([script('a')]);
     await run();
     state.finds = found([], 0);
     await run();
     const again = await start({ dataDir });
-    const { latest, earlier } = await again.runs.describe(site.id, false);
+    const { latest, earlier } = await again.runs.describe(site.id, false, null);
     expect(latest).toMatchObject({ at: Math.floor(state.now / 1000), findings: [] });
     expect(latest?.checks.map(({ ran }) => ran)).toEqual([0, 1, 1, 1]);
     expect(earlier).toEqual([{ at: Math.floor(state.now / 1000) - 1, findings: 1, missing: [] }]);
@@ -89,9 +104,9 @@ describe('a checkup', () => {
   it('lists the four checkups before it, all on request, and keeps sixty', async () => {
     const { runs, run } = await start();
     for (let count = 0; count < 62; count++) await run();
-    const { earlier, more } = await runs.describe(site.id, false);
+    const { earlier, more } = await runs.describe(site.id, false, null);
     expect([earlier.length, more]).toEqual([4, 55]);
-    const all = await runs.describe(site.id, true);
+    const all = await runs.describe(site.id, true, null);
     expect([all.earlier.length, all.more]).toEqual([59, 0]);
     expect(all.earlier.slice(0, 4)).toEqual(earlier);
   });
@@ -107,12 +122,12 @@ describe('a checkup', () => {
     runs.begin(site);
     runs.begin(site);
     await expect.poll(() => state.checkups).toBe(2);
-    const description = await runs.describe(site.id, false);
+    const description = await runs.describe(site.id, false, null);
     expect(description.running).toEqual({ done: 1, total: 4 });
     expect(description.latest?.findings).toHaveLength(1);
     go();
     await runs.ended(site.id);
-    expect((await runs.describe(site.id, false)).running).toBeNull();
+    expect((await runs.describe(site.id, false, null)).running).toBeNull();
     expect(state.checkups).toBe(2);
   });
 
@@ -122,11 +137,11 @@ describe('a checkup', () => {
     await run();
     state.finds = new Error('The disk is full.');
     await run();
-    expect((await runs.describe(site.id, false)).error).toBe('The checkup could not be finished. Try again.');
+    expect((await runs.describe(site.id, false, null)).error).toBe('The checkup could not be finished. Try again.');
     expect(await titles()).toEqual(['A script in uploads']);
     state.finds = found([]);
     await run();
-    expect(await runs.describe(site.id, false)).toMatchObject({ error: '', latest: { findings: [] } });
+    expect(await runs.describe(site.id, false, null)).toMatchObject({ error: '', latest: { findings: [] } });
   });
 
   it('compares administrators with the previous checkup, also when one could not list them', async () => {
@@ -149,7 +164,7 @@ describe('a finding', () => {
     await runs.markFinding(site.id, 'script:a', true, owner);
     expect([await titles(), await runs.countFindings(site.id)]).toEqual([[], 0]);
     await run();
-    const { latest } = await runs.describe(site.id, false);
+    const { latest } = await runs.describe(site.id, false, null);
     expect(latest).toMatchObject({ findings: [], kept: [{ key: 'script:a', by: 'owner' }] });
     await runs.markFinding(site.id, 'script:a', false, owner);
     expect(await titles()).toEqual(['A script in uploads']);
@@ -280,6 +295,6 @@ describe('the weekly checkup', () => {
     state.finds = found([]);
     await runs.round();
     expect(state.checkups).toBe(2);
-    expect((await runs.describe(site.id, false)).latest).not.toBeNull();
+    expect((await runs.describe(site.id, false, null)).latest).not.toBeNull();
   });
 });

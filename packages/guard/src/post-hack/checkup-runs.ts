@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { CHECKS, type CheckName, type Checkup, EARLIER_SHOWN } from '@security-optimizer/contract/post-hack/checkup';
+import {
+  CHECKS,
+  type CheckName,
+  type Checkup,
+  EARLIER_SHOWN,
+  REMOVED_MAX,
+} from '@security-optimizer/contract/post-hack/checkup';
 import type { WithMessages } from '@security-optimizer/contract/server-message';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import { KeyedMutex } from '../lib/mutex.js';
 import { lastWeeklyTime, spreadMinute } from '../lib/time-zone.js';
 import type { SecurityEvents } from '../security-events.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import type { Findings } from './checkup.js';
+import type { Findings, Part } from './checkup.js';
+import type { Finding } from './checkup-findings.js';
 import type { CheckupStore, StoredCheckup } from './checkup-store.js';
+import { COPY_KEPT_MS, type RemovedFiles } from './removed-files-store.js';
 
 /** Weekly checkups run at night in the site's time zone, spread over three hours of all days. */
 const NIGHT = { first: 2 * 60, minutes: 3 * 60 };
@@ -18,6 +27,9 @@ const EVERY_MS = 60_000;
 const CATCH_UP_MS = 24 * 3600_000;
 /** Maximum number of earlier checkups in a response. */
 const EARLIER_MAX = 60;
+
+/** How often old copies of removed files are deleted. */
+const CLEAN_UP_EVERY_MS = 3600_000;
 
 const NOT_FINISHED = 'The checkup could not be finished. Try again.';
 
@@ -29,6 +41,13 @@ export interface CheckupRunsOptions {
    * @param onCheck called when a check has ended
    */
   readonly examine: (site: SiteConfig, before: Findings['administrators'], onCheck: () => void) => Promise<Findings>;
+  /**
+   * Runs one check.
+   * @param before administrators of the previous checkup
+   */
+  readonly examinePart: (site: SiteConfig, check: CheckName, before: Findings['administrators']) => Promise<Part>;
+  /** Removed files whose copies are kept. */
+  readonly copies: Pick<RemovedFiles, 'list' | 'deleteBefore'>;
   /** The sites, read at each round. */
   readonly sites: Iterable<SiteConfig>;
   readonly timeZone: (site: SiteId) => string;
@@ -48,8 +67,9 @@ export interface CheckupRuns {
   /**
    * Returns the data of the page. Throws StorageError.
    * @param all includes every earlier checkup
+   * @param reader id of the user who sees the page and is never offered to remove themselves
    */
-  describe(site: SiteId, all: boolean): Promise<WithMessages<Omit<Checkup, 'weekly'>>>;
+  describe(site: SiteId, all: boolean, reader: number | null): Promise<WithMessages<Omit<Checkup, 'weekly'>>>;
   /** Returns the day (0 is Sunday) and time of a site's weekly checkup. */
   weeklyTime(site: SiteId): { readonly day: number; readonly time: string };
   /** Counts findings of the latest checkup that are not kept. Throws StorageError. */
@@ -59,6 +79,25 @@ export interface CheckupRuns {
    * @throws StorageError
    */
   markFinding(site: SiteId, key: string, keep: boolean, actor: Actor): Promise<void>;
+  /**
+   * Returns a finding of the latest checkup.
+   * @throws ApiError 404 for a finding that it does not contain
+   * @throws StorageError
+   */
+  findFinding(site: SiteId, key: string): Promise<Finding>;
+  /**
+   * Runs a task while no checkup of the site runs; one that is started meanwhile waits.
+   * @throws ApiError checkup_running
+   */
+  exclusively<Result>(site: SiteId, task: () => Promise<Result>): Promise<Result>;
+  /**
+   * Repeats a check and replaces its part of the latest result. If the check can't run, that part remains. Call it in
+   * a task of `exclusively`.
+   * @param fixed key of a finding that was fixed, which does not remain; or null
+   * @returns the findings of the check
+   * @throws StorageError
+   */
+  checkAgain(site: SiteConfig, check: CheckName, fixed: string | null): Promise<readonly Finding[]>;
   start(): void;
   /** Runs the checkups that are due, one site after the other. Never throws. */
   round(): Promise<void>;
@@ -77,9 +116,11 @@ export function checkupMinute(site: SiteId): number {
 
 /** Runs checkups: on an owner's request, and once a week. At most one at a time for each site. */
 export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
-  const { store, clock, logger, everyMs = EVERY_MS } = deps;
+  const { store, copies, clock, logger, everyMs = EVERY_MS } = deps;
   const running = new Map<SiteId, Run>();
   const failed = new Set<SiteId>();
+  const exclusive = new KeyedMutex();
+  let cleanedAt = 0;
   /** A site that was never checked waits for its next time, so that guard's first start checks none. */
   const since = clock();
   let timer: NodeJS.Timeout | undefined;
@@ -90,7 +131,8 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     const known = running.get(site.id);
     if (known !== undefined) return known.ended;
     const state = { done: 0 };
-    const ended = examineSite(site, slot, state)
+    const ended = exclusive
+      .run(site.id, () => examineSite(site, slot, state))
       .then(
         () => failed.delete(site.id),
         (error: unknown) => {
@@ -159,7 +201,19 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
   /** The time of each site that needs no further query, so that a round queries the database for few sites. */
   const slots = new Map<SiteId, number>();
 
+  /** Deletes copies of removed files after their time. */
+  async function cleanUp(): Promise<void> {
+    if (clock() - cleanedAt < CLEAN_UP_EVERY_MS) return;
+    cleanedAt = clock();
+    try {
+      await copies.deleteBefore(cleanedAt - COPY_KEPT_MS);
+    } catch (error) {
+      logger.error({ event: 'copies-delete-failed', err: error }, 'Old copies of removed files can’t be deleted yet.');
+    }
+  }
+
   async function runDue(): Promise<void> {
+    await cleanUp();
     for (const site of deps.sites) {
       if (stopped) return;
       if (!deps.isWeekly(site.id)) continue;
@@ -170,6 +224,14 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
         logger.error({ event: 'checkup-failed', site: site.id, err: error }, 'A weekly checkup can’t run yet.');
       }
     }
+  }
+
+  async function findFinding(site: SiteId, key: string): Promise<Finding> {
+    const finding = (await store.latest(site))?.findings.find((found) => found.key === key);
+    if (finding !== undefined) return finding;
+    throw new ApiError('not_found', {
+      message: 'The latest checkup does not have this finding. Load the page again.',
+    });
   }
 
   function round(): Promise<void> {
@@ -188,11 +250,12 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
   return {
     begin: (site) => void run(site, null),
     ended: async (site) => running.get(site)?.ended,
-    async describe(site, all) {
-      const [latest, { list, more }, marks] = await Promise.all([
+    async describe(site, all, reader) {
+      const [latest, { list, more }, marks, removed] = await Promise.all([
         store.latest(site),
         store.earlier(site, all ? EARLIER_MAX : EARLIER_SHOWN),
         store.listMarks(site),
+        copies.list(site, REMOVED_MAX),
       ]);
       const run = running.get(site);
       const byKey = new Map(marks.map((mark) => [mark.key, mark]));
@@ -202,7 +265,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
         latest: latest && {
           at: seconds(latest.at),
           checks: latest.checks,
-          findings: latest.findings.filter(({ key }) => !byKey.has(key)),
+          findings: latest.findings.filter(({ key }) => !byKey.has(key)).map((finding) => toResponse(finding, reader)),
           kept: latest.findings.flatMap(({ key, title }) => {
             const mark = byKey.get(key);
             return mark === undefined ? [] : [{ key, title, at: seconds(mark.at), by: mark.by }];
@@ -211,6 +274,11 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
         },
         earlier: list.map(({ at, ...entry }) => ({ ...entry, at: seconds(at) })),
         more,
+        removed: removed.map(({ id, file, at, by }) => ({
+          ...{ id, file, by },
+          at: seconds(at),
+          until: seconds(at + COPY_KEPT_MS),
+        })),
       };
     },
     weeklyTime(site) {
@@ -226,13 +294,23 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
       return latest?.findings.filter(({ key }) => !known.has(key)).length ?? 0;
     },
     async markFinding(site, key, keep, actor) {
-      const finding = (await store.latest(site))?.findings.find((found) => found.key === key);
-      if (finding === undefined) {
-        throw new ApiError('not_found', {
-          message: 'The latest checkup does not have this finding. Load the page again.',
-        });
-      }
-      await store.setMark(site, finding, keep, { actor, at: clock() });
+      await store.setMark(site, await findFinding(site, key), keep, { actor, at: clock() });
+    },
+    findFinding,
+    async exclusively(site, task) {
+      if (running.has(site)) throw new ApiError('checkup_running');
+      return exclusive.run(site, task);
+    },
+    async checkAgain(site, check, fixed) {
+      const latest = await store.latest(site.id);
+      if (latest === null) return [];
+      const part = await deps.examinePart(site, check, latest.administrators);
+      const ran = part.outcome.ran === 1 || part.findings.length > 0;
+      const checkup = ran
+        ? replacePart(latest, check, part)
+        : { ...latest, findings: latest.findings.filter(({ key }) => key !== fixed) };
+      await store.update(site.id, checkup);
+      return checkup.findings.filter((finding) => finding.check === check);
     },
     start: later,
     round,
@@ -240,6 +318,38 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
       stopped = true;
       clearTimeout(timer);
     },
+  };
+}
+
+/** Replaces what one check has found. Notes have no check: those that are new or have changed are replaced by id. */
+function replacePart(
+  checkup: StoredCheckup,
+  check: CheckName,
+  { outcome, findings, notes, ...part }: Part,
+): StoredCheckup {
+  const noteIds = new Set(checkup.notes.map(({ id }) => id));
+  const newNotes = new Map(notes.map((note) => [note.id, note]));
+  return {
+    ...checkup,
+    checks: checkup.checks.map((before) => (before.check === check ? outcome : before)),
+    findings: CHECKS.flatMap((name) =>
+      name === check ? findings : checkup.findings.filter((finding) => finding.check === name),
+    ),
+    notes: [
+      ...checkup.notes.map((note) => newNotes.get(note.id) ?? note),
+      ...notes.filter(({ id }) => !noteIds.has(id)),
+    ],
+    administrators: part.administrators ?? checkup.administrators,
+  };
+}
+
+/** Converts a finding to the format of the contract. */
+function toResponse({ removal, ...finding }: Finding, reader: number | null) {
+  const isReader = removal?.kind === 'administrator' && removal.id === reader;
+  return {
+    ...finding,
+    remove: removal === null || isReader ? ('' as const) : removal.kind,
+    files: removal?.kind === 'files' ? removal.files.map(({ file }) => file) : [],
   };
 }
 

@@ -37,6 +37,8 @@ export interface CheckupStore {
   /** @param slot its weekly time; null when an owner started it */
   save(site: SiteId, checkup: StoredCheckup, slot: number | null): Promise<void>;
   latest(site: SiteId): Promise<StoredCheckup | null>;
+  /** Replaces the result of the latest checkup. Counts in the history remain. */
+  update(site: SiteId, checkup: StoredCheckup): Promise<void>;
   /** Returns those before the latest, newest first. */
   earlier(site: SiteId, limit: number): Promise<{ readonly list: readonly EarlierCheckup[]; readonly more: number }>;
   /** Returns the latest weekly time whose checkup has run; null when there is none. */
@@ -92,6 +94,16 @@ export function sqlCheckupStore(database: Database): CheckupStore {
         .where('result', 'is not', null)
         .executeTakeFirst();
       return row === undefined ? null : { ...parseFindings(row.id, row.result ?? ''), id: row.id, at: Number(row.at) };
+    },
+
+    async update(site, { id, at: _at, ...findings }) {
+      await db
+        .updateTable('checkups')
+        .set({ result: JSON.stringify(findings) })
+        .where('site', '=', site)
+        .where('id', '=', id)
+        .where('result', 'is not', null)
+        .execute();
     },
 
     async earlier(site, limit) {
@@ -156,7 +168,12 @@ export function sqlCheckupStore(database: Database): CheckupStore {
 
 function parseFindings(id: string, json: string): Findings {
   try {
-    return JSON.parse(json) as Findings;
+    const stored = JSON.parse(json) as Findings;
+    // Results of earlier versions do not say what can be removed.
+    return {
+      ...stored,
+      findings: stored.findings.map((finding) => ({ ...finding, removal: finding.removal ?? null })),
+    };
   } catch (cause) {
     throw new StorageError('corrupt', `The stored checkup ${id} is not JSON.`, { cause });
   }

@@ -11,7 +11,7 @@ const DAY = 24 * 3600;
 const now = 1_795_262_800;
 const none: FoundFiles = { files: [], count: 0, state: '' };
 const files = (...names: string[]): FoundFiles => ({
-  files: names.map((file) => ({ file, at: now - DAY })),
+  files: names.map((file) => ({ file, path: btoa(file), at: now - DAY, state: `sha-${file}` })),
   count: names.length,
   state: names.join('+'),
 });
@@ -264,11 +264,20 @@ describe('administrators in the checkup', () => {
 });
 
 describe('uploads and plugins in the checkup', () => {
-  const script = (name: string) => ({ file: `/wp-content/uploads/${name}.php`, at: now - DAY, state: name });
+  const script = (name: string) => {
+    const file = `/wp-content/uploads/${name}.php`;
+    return { file, path: btoa(file), at: now - DAY, state: name };
+  };
 
   it('lists scripts in uploads separately, and many of them together', async () => {
     const some = await check({ uploads: async () => ({ complete: true, scripts: [script('a')], count: 1 }) });
-    expect(some.findings[0]).toMatchObject({ title: 'A script in uploads', items: ['/wp-content/uploads/a.php'] });
+    const file = '/wp-content/uploads/a.php';
+    expect(some.findings[0]).toMatchObject({
+      title: 'A script in uploads',
+      items: [file],
+      fact: 'A copy is kept for 30 days',
+      removal: { kind: 'files', files: [{ file, path: btoa(file), state: 'a' }] },
+    });
     expect(toEnglish(some.findings[0]?.text ?? '')).toContain('It can’t run there while system folders are locked');
     const open = await check(
       { uploads: async () => ({ complete: true, scripts: [script('a')], count: 1 }) },
@@ -278,6 +287,7 @@ describe('uploads and plugins in the checkup', () => {
     const scripts = ['a', 'b', 'c', 'd', 'e', 'f'].map(script);
     const many = await check({ uploads: async () => ({ complete: true, scripts, count: 6 }) });
     expect(titles(many)).toEqual(['6 scripts in uploads']);
+    expect(many.findings[0]?.removal).toMatchObject({ kind: 'files', files: scripts.map(({ file }) => ({ file })) });
   });
 
   it('does not report an incomplete search as done, and lists what it found', async () => {

@@ -1,4 +1,4 @@
-import type { CheckName } from '@security-optimizer/contract/post-hack/checkup';
+import { CHECKS, type CheckName } from '@security-optimizer/contract/post-hack/checkup';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { ActivityStore, EventRow } from '../activity/index.js';
@@ -65,10 +65,12 @@ export interface CheckupContext {
 }
 
 /** The outcome of one check, with its findings and notes. */
-interface Part {
+export interface Part {
   readonly outcome: Outcome;
   readonly findings: readonly Finding[];
   readonly notes: readonly Note[];
+  /** As in `Findings`; only of the check of administrators. */
+  readonly administrators?: readonly number[];
 }
 
 /**
@@ -82,54 +84,80 @@ export async function runCheckup(
   before: Findings['administrators'],
   onCheck: () => void,
 ): Promise<Findings> {
-  const { commands } = deps;
-  const admin = (page: string) => deps.adminUrl(site, page);
-  const time = toTime(deps.timeZone(site.id));
-  const remembered = await deps.remembered(site);
-  let administrators: Findings['administrators'] = null;
-
-  const run = async (check: CheckName, find: () => Promise<Omit<Part, 'outcome'> | Outcome>): Promise<Part> => {
-    const part = await runPart(check, find);
+  const parts: Part[] = [];
+  for (const check of CHECKS) {
+    parts.push(await runCheck(deps, site, before, check));
     onCheck();
-    return part;
-  };
-  const parts = [
-    await run('core', async () => {
-      const files = await commands.core(site, deps.coreChecksums);
-      return files === 'no_checksums' || files === 'checksums_unreachable'
-        ? notRun('core', CORE_REASONS[files])
-        : {
-            findings: coreFindings(files, time, admin('update-core.php')),
-            notes: coreNotes(files, deps.deletesReadme(site.id), admin('update-core.php')),
-          };
-    }),
-    await run('administrators', async () => {
-      const [all, options] = [await commands.administrators(site), await commands.options(site)];
-      const now = Math.floor(deps.clock() / 1000);
-      const found = administratorFindings(all, { now, time, admin, before, promotions: remembered.promotions });
-      administrators = all.map(({ id }) => id).filter((id) => !found.some((finding) => finding.userId === id));
-      const findings = [...found.map(({ userId: _userId, ...finding }) => finding), ...optionFindings(options)];
-      const notes = [
-        ...administratorNotes(all, remembered.lastLogins, time, admin('users.php?role=administrator')),
-        ...optionNotes(options, admin('users.php')),
-        ...changeNotes(remembered.optionChanges, time, admin('admin.php?page=activity-log#registered')),
-      ];
-      return { findings, notes };
-    }),
-    await run('uploads', async () => {
-      const scripts = await commands.uploads(site);
-      const findings = uploadFindings(scripts, time, deps.foldersLocked(site.id));
-      if (scripts.complete) return { findings, notes: [] };
-      return { ...notRun('uploads', 'There are too many files to search all of them at once.'), findings };
-    }),
-    await run('plugins', () => comparePlugins(deps, site, time)),
-  ];
+  }
   return {
     checks: parts.map(({ outcome }) => outcome),
     findings: parts.flatMap(({ findings }) => findings),
     notes: parts.flatMap(({ notes }) => notes),
-    administrators,
+    administrators: parts.find(({ administrators }) => administrators !== undefined)?.administrators ?? null,
   };
+}
+
+/**
+ * Runs one check. If it fails, the outcome says so.
+ * @param before administrators of the previous checkup, or null
+ */
+export async function runCheck(
+  deps: CheckupContext,
+  site: SiteConfig,
+  before: Findings['administrators'],
+  check: CheckName,
+): Promise<Part> {
+  const time = toTime(deps.timeZone(site.id));
+  switch (check) {
+    case 'core':
+      return runPart(check, () => compareCore(deps, site, time));
+    case 'administrators':
+      return runPart(check, () => listAdministrators(deps, site, time, before));
+    case 'uploads':
+      return runPart(check, () => searchUploads(deps, site, time));
+    case 'plugins':
+      return runPart(check, () => comparePlugins(deps, site, time));
+  }
+}
+
+async function compareCore(deps: CheckupContext, site: SiteConfig, time: ToTime): Promise<Found> {
+  const files = await deps.commands.core(site, deps.coreChecksums);
+  if (files === 'no_checksums' || files === 'checksums_unreachable') return notRun('core', CORE_REASONS[files]);
+  const link = deps.adminUrl(site, 'update-core.php');
+  return { findings: coreFindings(files, time, link), notes: coreNotes(files, deps.deletesReadme(site.id), link) };
+}
+
+async function listAdministrators(
+  { commands, remembered, adminUrl, clock }: CheckupContext,
+  site: SiteConfig,
+  time: ToTime,
+  before: Findings['administrators'],
+): Promise<Found> {
+  const admin = (page: string) => adminUrl(site, page);
+  const { optionChanges, lastLogins, promotions } = await remembered(site);
+  const [all, options] = [await commands.administrators(site), await commands.options(site)];
+  const now = Math.floor(clock() / 1000);
+  const found = administratorFindings(all, { now, time, admin, before, promotions });
+  return {
+    administrators: all.map(({ id }) => id).filter((id) => !found.some((finding) => isAbout(finding, id))),
+    findings: [...found, ...optionFindings(options)],
+    notes: [
+      ...administratorNotes(all, lastLogins, time, admin('users.php?role=administrator')),
+      ...optionNotes(options, admin('users.php')),
+      ...changeNotes(optionChanges, time, admin('admin.php?page=activity-log#registered')),
+    ],
+  };
+}
+
+function isAbout({ removal }: Finding, user: number): boolean {
+  return removal?.kind === 'administrator' && removal.id === user;
+}
+
+async function searchUploads(deps: CheckupContext, site: SiteConfig, time: ToTime): Promise<Found> {
+  const scripts = await deps.commands.uploads(site);
+  const findings = uploadFindings(scripts, time, deps.foldersLocked(site.id));
+  if (scripts.complete) return { findings, notes: [] };
+  return { ...notRun('uploads', 'There are too many files to search all of them at once.'), findings };
 }
 
 // Objects with `title`, so that the extraction of texts finds them.

@@ -5,9 +5,11 @@ import type { ActivityLog } from '../activity/index.js';
 import type { Alerts } from '../alerts/index.js';
 import type { CallHandlers } from '../feature.js';
 import type { Services } from '../services.js';
+import type { Actor } from '../settings/audit-store.js';
 import { readSiteSettings } from '../settings/site-settings.js';
 import type { SiteId } from '../site.js';
 import type { CheckupRuns } from './checkup-runs.js';
+import type { FindingRemoval } from './finding-removal.js';
 import { type PostHackContext, postHack, toJobResponse } from './post-hack.js';
 
 /** The setting's endpoint is served with those of all simple settings. */
@@ -18,16 +20,17 @@ export function postHackEndpoints(
   { change }: Pick<Services, 'change'>,
   parts: PostHackContext & {
     readonly checkups: CheckupRuns;
+    readonly removal: FindingRemoval;
     readonly activity: Pick<ActivityLog, 'handleAuditChange'>;
     readonly alerts: Pick<Alerts, 'listEmailsFor'>;
   },
 ): CallHandlers<PostHackCalls> {
   const remedies = postHack(parts);
-  const { checkups } = parts;
+  const { checkups, removal } = parts;
 
-  async function describeCheckups(site: SiteId, all = false) {
+  async function describeCheckups(site: SiteId, { id }: Actor, all = false) {
     const [state, { postHack }] = await Promise.all([
-      checkups.describe(site, all),
+      checkups.describe(site, all, id),
       readSiteSettings(change.settings, site),
     ]);
     const emails = [...parts.alerts.listEmailsFor(site, 'checkup-finding')];
@@ -57,18 +60,29 @@ export function postHackEndpoints(
     async postHackJobs(_input, { site }) {
       return { data: await remedies.jobs(site), message: '' };
     },
-    checkup: async ({ all }, { site }) => ({ data: await describeCheckups(site.id, all === 1), message: '' }),
-    async runCheckup(_input, { site }) {
+    checkup: async ({ all }, { site, actor }) => ({
+      data: await describeCheckups(site.id, actor, all === 1),
+      message: '',
+    }),
+    async runCheckup(_input, { site, actor }) {
       checkups.begin(site);
-      return { data: await describeCheckups(site.id), message: '' };
+      return { data: await describeCheckups(site.id, actor), message: '' };
     },
     async keepFinding({ key, keep }, { site, actor }) {
       await checkups.markFinding(site.id, key, keep === 1, actor);
       parts.activity.handleAuditChange();
       return {
-        data: await describeCheckups(site.id),
+        data: await describeCheckups(site.id, actor),
         message: keep === 1 ? '' : 'It is a finding again.',
       };
+    },
+    async removeFinding({ key, only }, { site, actor }) {
+      const message = await removal.remove(site, { key, only: only ?? null }, actor);
+      return { data: await describeCheckups(site.id, actor), message };
+    },
+    async restoreFiles({ ids }, { site, actor }) {
+      const message = await removal.restore(site, ids, actor);
+      return { data: await describeCheckups(site.id, actor), message };
     },
   };
 }

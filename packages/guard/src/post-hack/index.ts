@@ -15,9 +15,11 @@ import { createJobStore } from './jobs-store.js';
 import { logOutStep } from './log-out-users.js';
 import { CallerSessions } from './post-hack.js';
 import { reinstallStep } from './reinstall-plugins.js';
+import { sqlRemovedFiles } from './removed-files-store.js';
 
 export { type CheckupTables, checkupMigrations } from './checkup-store.js';
 export { type JobTables, jobMigrations } from './jobs-store.js';
+export { type RemovedFileTables, removedFileMigrations } from './removed-files-store.js';
 
 /** Loaded with the first reset, since most processes never run one. */
 async function loadResetMails(languages: LanguageFor) {
@@ -72,12 +74,12 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
       clock,
       logger,
     });
-    const checkups = createCheckupRuns({
-      store: sqlCheckupStore(db),
-      sites: siteList,
-      async examine(site, before, onCheck) {
-        const { runCheckup, readRecentEvents } = await import('./checkup.js');
-        const context = {
+    async function loadChecks() {
+      const { runCheck, runCheckup, readRecentEvents } = await import('./checkup.js');
+      return {
+        runCheck,
+        runCheckup,
+        context: {
           commands,
           coreChecksums: config.postHack.coreChecksums,
           pluginChecksums: config.postHack.directory.checksums,
@@ -91,8 +93,21 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
           deletesReadme: (id: SiteId) => sites.getEffectiveSettings(id).options.delete_readme === 1,
           foldersLocked: (id: SiteId) => sites.getEffectiveSettings(id).options.lock_system_folders === 1,
           clock,
-        };
+        },
+      };
+    }
+    const copies = sqlRemovedFiles(db);
+    const checkups = createCheckupRuns({
+      store: sqlCheckupStore(db),
+      copies,
+      sites: siteList,
+      async examine(site, before, onCheck) {
+        const { runCheckup, context } = await loadChecks();
         return runCheckup(context, site, before, onCheck);
+      },
+      async examinePart(site, check, before) {
+        const { runCheck, context } = await loadChecks();
+        return runCheck(context, site, before, check);
       },
       timeZone: (id) => sites.timeZone(id),
       isWeekly: (id) => sites.get(id).settings.postHack.weekly_checkup === 1,
@@ -104,8 +119,17 @@ export const postHackActions: Feature<PostHack, PostHackNeeds> = {
     return {
       countFindings: checkups.countFindings,
       async loadEndpoints() {
-        const { postHackEndpoints } = await import('./endpoints.js');
-        const parts = { runner, store, commands, callerSessions, checkups, activity, alerts };
+        const [{ postHackEndpoints }, { createFindingRemoval }] = await Promise.all([
+          import('./endpoints.js'),
+          import('./finding-removal.js'),
+        ]);
+        const removal = createFindingRemoval({
+          ...{ checkups, copies, commands, audit, clock, logger },
+          coreChecksums: config.postHack.coreChecksums,
+          onAudit: activity.handleAuditChange,
+          forgetSessions: ({ id }) => sessions.clear(id),
+        });
+        const parts = { runner, store, commands, callerSessions, checkups, removal, activity, alerts };
         return { handlers: postHackEndpoints(services, parts) };
       },
       async onServing() {

@@ -88,9 +88,18 @@ export type ResetMails = Readonly<Record<string, ResetMail>>;
 
 const logOutResponse = z.object({ users: z.number().int(), salts });
 
+const foundFile = z.object({
+  file: name,
+  /** The name in base64, with all its bytes. Older connectors do not report it, nor `state` of every file. */
+  path: z.string().max(8192).default(''),
+  /** Time of the last change, Unix seconds. */
+  at: z.number().int(),
+  /** SHA-256 of the content; empty for what can't be read. */
+  state: z.string().max(64).default(''),
+});
+export type FoundFile = z.output<typeof foundFile>;
 const foundFiles = z.object({
-  /** `at`: time of the last change, Unix seconds. */
-  files: z.array(z.object({ file: name, at: z.number().int() })),
+  files: z.array(foundFile),
   count: z.number().int(),
   /** Changes when any of the files changes. */
   state: z.string(),
@@ -136,7 +145,7 @@ export type ScheduledTasks = z.output<typeof tasksResponse>['tasks'];
 
 const uploadsResponse = z.object({
   complete: z.boolean(),
-  scripts: z.array(z.object({ file: name, at: z.number().int(), state: z.string() })),
+  scripts: z.array(foundFile),
   count: z.number().int(),
 });
 export type ScriptsInUploads = z.output<typeof uploadsResponse>;
@@ -145,6 +154,38 @@ const pluginResponse = z.object({
   found: foundFiles,
 });
 export type ComparedPlugin = z.output<typeof pluginResponse>;
+
+/** A file of a finding, as the checkup has found it. */
+export interface FileTarget {
+  readonly check: 'core' | 'uploads';
+  readonly path: string;
+  readonly state: string;
+}
+
+const readFindingResponse = z.object({
+  /** Why it can't be read; empty when it was. Then the others are set. */
+  reason: z.string().max(60),
+  /** At most 128 KB, in base64. */
+  content: z.string().default(''),
+  size: z.number().int().default(0),
+  mode: z.number().int().default(0),
+  at: z.number().int().default(0),
+});
+/** A part of a file, with facts about it. */
+export type ReadFinding = z.output<typeof readFindingResponse>;
+
+/** Why nothing was done; empty when it was. */
+const outcomeResponse = z.object({ reason: z.string().max(60) });
+
+/** A part of a removed file, with the facts that are restored. */
+export interface FilePart {
+  readonly offset: number;
+  /** In base64. */
+  readonly content: string;
+  readonly size: number;
+  readonly mode: number;
+  readonly at: number;
+}
 
 /** Downloading and verifying a package may take long; WordPress itself allows five minutes for a step. */
 const REINSTALL_MS = 300_000;
@@ -193,11 +234,28 @@ export interface PostHackCommands {
    * @param file the plugin's name in WordPress; `checksums`: URL of the checksums in the plugin directory
    */
   comparePlugin(site: SiteConfig, file: string, checksums: string): Promise<ComparedPlugin>;
+  /** Reads a part of a file, beginning at a byte. */
+  readFinding(site: SiteConfig, file: FileTarget, offset: number): Promise<ReadFinding>;
+  /** Deletes a file if it is still the one that was found. Returns why not, or ''. */
+  removeFinding(site: SiteConfig, file: FileTarget): Promise<string>;
+  /** Writes a part of a removed file; the last part completes it. Returns why not, or ''. */
+  restoreFinding(site: SiteConfig, file: FileTarget, part: FilePart): Promise<string>;
+  /**
+   * Deletes an administrator, whose content goes to another one (`heir`, a user ID). Returns why not, or ''.
+   * @param user `registered`: Unix seconds
+   */
+  removeAdministrator(
+    site: SiteConfig,
+    user: { readonly id: number; readonly registered: number },
+    heir: number,
+  ): Promise<string>;
 }
 
 export function createPostHackCommands(client: Pick<ConnectorClient, 'send'>): PostHackCommands {
   const checkup = (site: SiteConfig, body: { part: string; file?: string; checksums?: string }) =>
     client.send(site, 'checkup', body, { timeoutMs: STEP_MS });
+  const change = async (site: SiteConfig, command: string, body: object) =>
+    parseResponse(outcomeResponse, command, await client.send(site, command, body, { timeoutMs: STEP_MS })).reason;
   return {
     plugins: async (site) => parseResponse(pluginsResponse, 'plugins', await client.send(site, 'plugins', {})),
     async reinstallPlugin(site, file, directory) {
@@ -235,6 +293,15 @@ export function createPostHackCommands(client: Pick<ConnectorClient, 'send'>): P
     uploads: async (site) => parseResponse(uploadsResponse, 'checkup', await checkup(site, { part: 'uploads' })),
     comparePlugin: async (site, file, checksums) =>
       parseResponse(pluginResponse, 'checkup', await checkup(site, { part: 'plugin', file, checksums })),
+    async readFinding(site, { check, path, state }, offset) {
+      const response = await client.send(site, 'read-finding', { check, path, state, offset });
+      return parseResponse(readFindingResponse, 'read-finding', response);
+    },
+    removeFinding: (site, { check, path, state }) => change(site, 'remove-finding', { check, path, state }),
+    restoreFinding: (site, { check, path, state }, part) =>
+      change(site, 'restore-finding', { check, path, state, ...part }),
+    removeAdministrator: (site, { id, registered }, heir) =>
+      change(site, 'remove-administrator', { user: id, registered, heir }),
   };
 }
 

@@ -12,6 +12,9 @@ final class Security_Optimizer_Checkup_Files {
 	/** Longest search, seconds. */
 	const SECONDS = 20;
 
+	/** Longest list in a response, bytes. Guard reads responses up to 256 KB. */
+	const LISTED_BYTES = 64000;
+
 	/** Names that a web server may execute, also with a further extension. */
 	const SCRIPTS = '/\.(?:php\d*|phtm|phtml|pht|phar|shtml|cgi)(?:\.|\z)|\A\.user\.ini\z/i';
 
@@ -43,23 +46,22 @@ final class Security_Optimizer_Checkup_Files {
 	 *
 	 * @param string   $root  Folder with a trailing slash.
 	 * @param string[] $names Names below it.
-	 * @return array `files`: `file` and `at` (Unix seconds), limited in number; `count`; and `state`, the hash.
+	 * @return array `files`: `file`, `path` (the same in base64), `at` (Unix seconds) and `state` (hash of the content),
+	 *               limited in number; `count`; and `state`, the hash of all.
 	 */
 	public static function describe( $root, array $names ) {
 		$state = hash_init( 'sha256' );
 		$files = array();
 		sort( $names );
 		foreach ( $names as $name ) {
-			hash_update( $state, $name . "\n" . hash_file( 'sha256', $root . $name ) . "\n" );
+			$hash = (string) hash_file( 'sha256', $root . $name );
+			hash_update( $state, $name . "\n" . $hash . "\n" );
 			if ( count( $files ) < Security_Optimizer_Command_Checkup::LISTED ) {
-				$files[] = array(
-					'file' => $name,
-					'at'   => (int) filemtime( $root . $name ),
-				);
+				$files[] = self::entry( $name, $root . $name, $hash );
 			}
 		}
 		return array(
-			'files' => $files,
+			'files' => self::shorten( $files ),
 			'count' => count( $names ),
 			'state' => hash_final( $state ),
 		);
@@ -108,8 +110,8 @@ final class Security_Optimizer_Checkup_Files {
 	/**
 	 * Finds scripts in the uploads folder, where no script belongs. Links are not followed.
 	 *
-	 * @return array `complete`: false when the search took too long; `scripts`: `file` below the folder of WordPress,
-	 *               `at` and `state`; and `count`.
+	 * @return array `complete`: false when the search took too long; `scripts`: as `files` of describe(), named by the
+	 *               path below the folder of WordPress; and `count`.
 	 */
 	public static function find_scripts_in_uploads() {
 		$uploads = wp_upload_dir( null, false );
@@ -134,11 +136,7 @@ final class Security_Optimizer_Checkup_Files {
 				if ( preg_match( self::SCRIPTS, $name ) && is_file( $path ) && self::is_script( $path ) ) {
 					++$count;
 					if ( count( $scripts ) < Security_Optimizer_Command_Checkup::LISTED ) {
-						$scripts[] = array(
-							'file'  => self::below_wordpress( $path ),
-							'at'    => (int) filemtime( $path ),
-							'state' => (string) hash_file( 'sha256', $path ),
-						);
+						$scripts[] = self::entry( self::below_wordpress( $path ), $path, (string) hash_file( 'sha256', $path ) );
 					}
 				} elseif ( is_dir( $path ) && ! is_link( $path ) ) {
 					$folders[] = $path;
@@ -158,9 +156,33 @@ final class Security_Optimizer_Checkup_Files {
 		);
 		return array(
 			'complete' => $done,
-			'scripts'  => $scripts,
+			'scripts'  => self::shorten( $scripts ),
 			'count'    => $count,
 		);
+	}
+
+	private static function entry( $name, $path, $hash ) {
+		return array(
+			'file'  => $name,
+			// Names may contain bytes that JSON can't hold.
+			'path'  => base64_encode( $name ),
+			'at'    => (int) filemtime( $path ),
+			'state' => $hash,
+		);
+	}
+
+	/**
+	 * Leaves out the rest of a list that is too long for a response: names may have thousands of characters.
+	 */
+	private static function shorten( array $entries ) {
+		$bytes = 0;
+		foreach ( $entries as $index => $entry ) {
+			$bytes += strlen( (string) json_encode( $entry, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE ) );
+			if ( $bytes > self::LISTED_BYTES ) {
+				return array_slice( $entries, 0, $index );
+			}
+		}
+		return $entries;
 	}
 
 	private static function compared( $result, $found = null ) {
@@ -172,8 +194,11 @@ final class Security_Optimizer_Checkup_Files {
 
 	/**
 	 * Many plugins add a file without code to their folders (“Silence is golden”).
+	 *
+	 * @param string $path Full path.
+	 * @return bool Whether it has a script's name and contains code.
 	 */
-	private static function is_script( $path ) {
+	public static function is_script( $path ) {
 		if ( ! preg_match( self::SCRIPTS, basename( $path ) ) ) {
 			return false;
 		}

@@ -68,6 +68,16 @@ final class Security_Optimizer_Option_Rows {
 	}
 
 	/**
+	 * @param string $name Name of the row.
+	 * @return string|null Its value, null without a row.
+	 */
+	public static function read( $name ) {
+		global $wpdb;
+		$table = self::table();
+		return $wpdb->get_var( $wpdb->prepare( "SELECT option_value FROM $table WHERE option_name = %s", $name ) ); // phpcs:ignore WordPress.DB
+	}
+
+	/**
 	 * @param string $name Name of an option of the network, or of the site without a network.
 	 * @return mixed The stored value, without the cache of options; null without one.
 	 */

@@ -41,10 +41,14 @@ final class Security_Optimizer_Commands {
 		'salts'                => array( 'Security_Optimizer_Command_Salts', 'run' ),
 		'overview'             => array( 'Security_Optimizer_Command_Overview', 'run' ),
 		'checkup'              => array( 'Security_Optimizer_Command_Checkup', 'run' ),
+		'read-finding'         => array( 'Security_Optimizer_Command_Finding_Files', 'read' ),
+		'remove-finding'       => array( 'Security_Optimizer_Command_Finding_Files', 'remove' ),
+		'restore-finding'      => array( 'Security_Optimizer_Command_Finding_Files', 'restore' ),
+		'remove-administrator' => array( 'Security_Optimizer_Command_Remove_Administrator', 'run' ),
 	);
 
 	/** Commands that need what plugins and themes register on `init`. The others run before that. */
-	const LATE = array( 'issue-session', 'path-in-use', 'send-mail', 'mail-password-links', 'checkup', 'overview' );
+	const LATE = array( 'issue-session', 'path-in-use', 'send-mail', 'mail-password-links', 'checkup', 'overview', 'read-finding', 'remove-finding', 'restore-finding', 'remove-administrator' );
 
 	/** Errors that the command did not cause. */
 	const FAULTS = array( 'policy_not_stored', 'not_stored', 'not_sent', 'not_read' );

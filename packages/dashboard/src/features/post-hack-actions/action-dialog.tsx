@@ -1,12 +1,12 @@
 import type { Job, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { useState } from 'react';
 import { useSite } from '../../api/site-context.js';
-import { SaveFailed } from '../../forms/request-failed.js';
+import { FormDialog } from '../../forms/form-dialog.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
-import { Button } from '../../ui/button.js';
-import { Dialog, useDialogClose } from '../../ui/dialog.js';
+import { Checkbox } from '../../ui/checkbox.js';
+import { useDialogClose } from '../../ui/dialog.js';
 import { Note } from '../../ui/inline-messages.js';
 import { actionTexts, type PostHackState, readStartedJob, toStartCall } from './post-hack-jobs.js';
 
@@ -22,14 +22,14 @@ export interface ActionDialogProps {
 
 /** Explains an action and asks for confirmation. Cancel has the focus. */
 export default function ActionDialog({ kind, facts, onStarted, onUnclear, onClosed }: ActionDialogProps) {
-  const { pending, failure, save } = useSubmit();
+  const saving = useSubmit();
   const closing = useDialogClose(onClosed);
   const [keep, setKeep] = useState(false);
   const { act, acting } = actionTexts(kind);
 
   function submit(): void {
     const keeps = kind === 'log-out-users' && keep;
-    save<unknown>({
+    saving.save<unknown>({
       call: toStartCall(kind, keeps ? { keep_mine: 1 } : {}),
       onSuccess: (data) => {
         closing.close();
@@ -40,35 +40,30 @@ export default function ActionDialog({ kind, facts, onStarted, onUnclear, onClos
   }
 
   return (
-    <Dialog
+    <FormDialog
       role="alertdialog"
       title={act}
       closing={closing}
-      pending={pending}
+      saving={saving}
       onSubmit={submit}
-      footer={
-        <Button kind="danger" submit pendingText={pending ? acting : undefined}>
-          {act}
-        </Button>
-      }
+      danger
+      submitText={act}
+      pendingText={acting}
+      failedText={__('We couldn’t start this.', 'security-optimizer')}
     >
       <WhatHappens kind={kind} facts={facts} />
       {kind === 'log-out-users' ? (
-        <label className="so-check so-mt-16">
-          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
-          <span>
-            <b>{__('Keep me logged in', 'security-optimizer')}</b>
-            <small>
-              {__(
-                'Your session goes on. WordPress then keeps its security keys, since new ones would end it too.',
-                'security-optimizer',
-              )}
-            </small>
-          </span>
-        </label>
+        <Checkbox className="so-mt-16" checked={keep} onChange={setKeep}>
+          <b>{__('Keep me logged in', 'security-optimizer')}</b>
+          <small>
+            {__(
+              'Your session goes on. WordPress then keeps its security keys, since new ones would end it too.',
+              'security-optimizer',
+            )}
+          </small>
+        </Checkbox>
       ) : null}
-      <SaveFailed failure={failure} text={__('We couldn’t start this.', 'security-optimizer')} />
-    </Dialog>
+    </FormDialog>
   );
 }
 

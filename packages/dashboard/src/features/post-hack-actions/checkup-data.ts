@@ -4,14 +4,13 @@ import { checkup } from '@security-optimizer/contract/post-hack/checkup-endpoint
 import { flag } from '@security-optimizer/contract/shapes';
 import * as z from 'zod/mini';
 import { toCall } from '../../api/client.js';
+import type { OutcomeMessage } from '../../api/outcome-messages.js';
 import { readKnown, tolerant } from '../../api/tolerant-schemas.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
-import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { isRecord } from '../../i18n/locale.js';
 import { ownersLanguage } from '../../i18n/server-message.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 import type { SettingsSource } from '../settings/settings-query.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
 
 /** Of a server that does not check every week; its row is not drawn. */
 const NO_WEEKLY: Checkup['weekly'] = { weekly_checkup: 0, day: 0, time: '', emails: [] };
@@ -70,17 +69,13 @@ function describeChange({ day, user, words }: NonNullable<CheckupNote['changes']
   return `${ownersLanguage.time(day)}, ${user}: ${eventSentence({ ...others, objectType }, ownersLanguage)}`;
 }
 
-/** Formats a time as local day and time of the site. */
-export function useMoment(): (seconds: number) => string {
-  const formats = getDateFormats();
-  const zone = useSiteTimeZone();
-  const today = siteNow(zone, Date.now()).day;
-  return (seconds) => {
-    const { day, minutes } = siteNow(zone, seconds * 1000);
-    const time = formats.time(timeOfDay(minutes));
-    /* translators: %s: a time of day */
-    return day === today ? sprintf(__('Today, %s', 'security-optimizer'), time) : `${formats.shortDay(day)}, ${time}`;
-  };
+/**
+ * The message about what could not be removed or restored, in the server's words.
+ *
+ * @param message empty if nothing is left
+ */
+export function remainderMessage(message: string): OutcomeMessage | null {
+  return message === '' ? null : { type: 'warning', text: translate(message), autoClose: false };
 }
 
 /** Describes the time of the weekly checkup and its recipients in two sentences. */

@@ -7,7 +7,7 @@ import {
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { Icon, IconTile } from '../../ui/icon.js';
-import { useMoment } from './checkup-data.js';
+import { recentTimeText, useSiteClock } from '../settings/site-clock.js';
 
 interface VerdictProps {
   readonly known: Checkup;
@@ -19,7 +19,7 @@ interface VerdictProps {
 
 /** The verdict, time and coverage of the latest checkup. Green only if all checks ran without findings. */
 export function Verdict({ known: { running, latest }, disabled, starting, onLook }: VerdictProps) {
-  const moment = useMoment();
+  const clock = useSiteClock();
   const isRunning = running !== null || starting;
   const total = running?.total ?? latest?.checks.length ?? CHECKS.length;
   const ran = latest?.checks.filter((check) => check.ran === 1).length ?? 0;
@@ -47,7 +47,7 @@ export function Verdict({ known: { running, latest }, disabled, starting, onLook
           </p>
         ) : (
           <p>
-            {latest === null || isRunning ? null : <span>{moment(latest.at)}</span>}
+            {latest === null || isRunning ? null : <span>{recentTimeText(latest.at, clock)}</span>}
             <span className="so-meter">
               <span className="so-meter__bar" aria-hidden="true">
                 {CHECKS.slice(0, total).map((check, index) => (

@@ -1,4 +1,4 @@
-import type { Checkup } from '@security-optimizer/contract/post-hack/checkup';
+import type { Checkup, CheckupFinding } from '@security-optimizer/contract/post-hack/checkup';
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -75,11 +75,12 @@ describe('the verdict of the checkup', () => {
     const row = screen.getByRole('heading', { name: 'New administrator: web-helper New' }).closest('.so-row');
     expect(row?.textContent).toContain('Created by owner on 19 Nov, 03:12, from 203.0.113.88.');
     expect(row?.textContent).toContain('Removing also ends 1 open session');
+    expect(within(row as HTMLElement).queryByRole('link')).toBeNull();
     expect(
       within(row as HTMLElement)
-        .getByRole('link', { name: 'Open the user' })
-        .getAttribute('href'),
-    ).toBe('http://example.com/wp-admin/user-edit.php?user_id=7');
+        .getAllByRole('button')
+        .map((button) => button.getAttribute('aria-label')),
+    ).toEqual(['Keep: New administrator: web-helper', 'Remove: New administrator: web-helper']);
     expect(getTexts('.so-checks li')).toEqual([
       'Core files: not checked',
       'Administrators: 1 finding',
@@ -103,6 +104,28 @@ describe('the verdict of the checkup', () => {
     await open();
     expect(screen.getAllByText(hostile)).toHaveLength(2);
     expect(document.querySelector('.so-finding a, .so-finding img')).toBeNull();
+  });
+
+  it('shows no markup of a name in the message after it was kept', async () => {
+    const title = 'New administrator: <a href="http://example.org">web-helper</a>';
+    site.checkup = sampleCheckup({ latest: sampleResult({ findings: [sampleFinding({ title })] }) });
+    site.replies.set('/keep-finding', () => ok(sampleCheckup()));
+    await open();
+    await userEvent.click(await findButton(`Keep: ${title}`));
+    await waitFor(() => expect(getTexts('.so-toast').join()).toContain(title));
+    expect(document.querySelector('.so-toast a')).toBeNull();
+  });
+
+  it('offers to remove nothing if the server can’t', async () => {
+    const found = (suspicious().latest?.findings ?? []).map(({ remove: _remove, files: _files, ...older }) => older);
+    const { removed: _removed, ...older } = suspicious({ findings: found as CheckupFinding[] });
+    site.checkup = older as Checkup;
+    await open();
+    expect(screen.getByRole('link', { name: 'Open the user' }).getAttribute('href')).toBe(
+      'http://example.com/wp-admin/user-edit.php?user_id=7',
+    );
+    expect(screen.queryByRole('button', { name: /^Remove/ })).toBeNull();
+    expect(document.querySelector('.so-removed')).toBeNull();
   });
 });
 

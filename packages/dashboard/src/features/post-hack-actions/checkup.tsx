@@ -1,9 +1,19 @@
-import { CHECKS, type CheckName, type Checkup } from '@security-optimizer/contract/post-hack/checkup';
-import { checkup, keepFinding, runCheckup } from '@security-optimizer/contract/post-hack/checkup-endpoints';
+import {
+  CHECKS,
+  type CheckName,
+  type Checkup,
+  type CheckupFinding,
+} from '@security-optimizer/contract/post-hack/checkup';
+import {
+  checkup,
+  keepFinding,
+  restoreFiles,
+  runCheckup,
+} from '@security-optimizer/contract/post-hack/checkup-endpoints';
 import { type Job, reinstallPlugins } from '@security-optimizer/contract/post-hack/endpoints';
 import { weeklyCheckupRow } from '@security-optimizer/contract/settings/setting-rows';
-import { useEffect } from 'react';
-import { type ApiCall, TRACKED, toCall } from '../../api/client.js';
+import { useEffect, useState } from 'react';
+import { type ApiCall, TRACKED, type Tracking, toCall } from '../../api/client.js';
 import { ApiError, ignoreApiError } from '../../api/envelope.js';
 import { failureMessage } from '../../api/outcome-messages.js';
 import { useSite } from '../../api/site-context.js';
@@ -14,16 +24,20 @@ import { Button } from '../../ui/button.js';
 import { classes, restoreFocus } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
 import { ErrorText } from '../../ui/inline-messages.js';
+import { useDialogs } from '../../ui/lazy.js';
+import { escapeText } from '../../ui/safe-html.js';
 import { Section } from '../../ui/section.js';
 import { undoToast, useToasts } from '../../ui/toast-store.js';
 import { useSetting } from '../settings/change-setting.js';
 import { SettingSwitch } from '../settings/setting-controls.js';
 import { SettingsSkeleton } from '../settings/settings-section.js';
+import { recentTimeText, useSiteClock } from '../settings/site-clock.js';
 import { useSettings, useSettingsCache } from '../settings/use-settings.js';
-import { checkupSource, useMoment, weeklyHelp } from './checkup-data.js';
-import { FindingRow, KeptFindings, MissingCheckRow, Notes } from './checkup-rows.js';
+import { checkupSource, remainderMessage, weeklyHelp } from './checkup-data.js';
+import { FindingRow, KeptFindings, MissingCheckRow, Notes, RemovedFiles } from './checkup-rows.js';
 import { ChecksLine, checkText, Verdict } from './checkup-verdict.js';
 import { getPollMs, readStartedJob } from './post-hack-jobs.js';
+import type { RemoveDialogProps } from './remove-dialog.js';
 
 export interface CheckupProps {
   /** Called when the result or an error is drawn. */
@@ -72,20 +86,30 @@ export default function CheckupSection({ onReady, disabled, onJob }: CheckupProp
   );
 }
 
+const dialogs = { remove: () => import('./remove-dialog.js') };
+const RESTORE: Tracking = { successMessage: (_data, message) => remainderMessage(message) };
+
+/** The button to focus if the one with the focus is gone: the first fix of a finding, or the start of a checkup. */
+function findFix(): Element | null {
+  return document.querySelector('.so-finding .so-btn') ?? document.querySelector('.so-verdict .so-btn');
+}
+
 interface ResultProps extends Omit<CheckupProps, 'onReady'> {
   readonly known: Checkup;
 }
 
 function Result({ known, disabled, onJob }: ResultProps) {
   const { api } = useSite();
-  const { store } = useSettingsCache(checkupSource);
+  const { store, refetch } = useSettingsCache(checkupSource);
   const request = useSubmit();
   const toasts = useToasts();
-  const { running, latest } = known;
+  const dialog = useDialogs<'remove', RemoveDialogProps>(dialogs);
+  const [removing, setRemoving] = useState<CheckupFinding | null>(null);
+  const { running, latest, removed } = known;
   const pending = request.pending ? request.name : null;
 
-  function send(name: string, call: ApiCall, onSuccess: (data: unknown) => void): void {
-    request.save<unknown>({ name, call, onSuccess });
+  function send(name: string, call: ApiCall, onSuccess: (data: unknown) => void, tracking?: Tracking): void {
+    request.save<unknown>({ ...tracking, name, call, onSuccess });
   }
   const storeResponse = (data: unknown) => store(checkupSource.read(data));
   const start = () => send(runCheckup.name, toCall(runCheckup, {}), storeResponse);
@@ -93,26 +117,22 @@ function Result({ known, disabled, onJob }: ResultProps) {
   function keep(key: string, title: string, value: 0 | 1): void {
     send(`keep:${key}`, toCall(keepFinding, { key, keep: value }), (data) => {
       storeResponse(data);
+      restoreFocus(findFix);
       if (value === 1) {
         toasts.show({
           ...undoToast({
             title: __('Kept, and left out next time', 'security-optimizer'),
-            text: title,
-            undo: () => keepAgain(key),
+            text: escapeText(title),
+            undo: () => revert(toCall(keepFinding, { key, keep: 0 })),
           }),
           key: keepFinding.name,
         });
       }
-      restoreFocus(
-        () => document.querySelector('.so-finding .so-btn') ?? document.querySelector('.so-verdict .so-btn'),
-      );
     });
   }
   /** It runs after the request that it reverts, so it does not see that one's state. */
-  function keepAgain(key: string): void {
-    api.call<unknown>(toCall(keepFinding, { key, keep: 0 }), TRACKED).then(({ data }) => {
-      storeResponse(data);
-    }, ignoreApiError);
+  function revert(call: ApiCall, tracking: Tracking = TRACKED): void {
+    api.call<unknown>(call, tracking).then(({ data }) => storeResponse(data), ignoreApiError);
   }
 
   function reinstall(file: string): void {
@@ -140,6 +160,10 @@ function Result({ known, disabled, onJob }: ResultProps) {
             keeping={pending === `keep:${finding.key}`}
             onKeep={() => keep(finding.key, finding.title, 1)}
             onReinstall={() => reinstall(finding.plugin)}
+            onRemove={() => {
+              setRemoving(finding);
+              dialog.open('remove');
+            }}
           />
         ))}
         {latest?.checks
@@ -147,16 +171,39 @@ function Result({ known, disabled, onJob }: ResultProps) {
           .map((outcome) => (
             <MissingCheckRow key={outcome.check} outcome={outcome} disabled={locked} onRetry={start} />
           ))}
-        {latest === null ? null : (
-          <>
-            <KeptFindings kept={latest.kept} disabled={locked} onRelease={({ key, title }) => keep(key, title, 0)} />
-            <Notes notes={latest.notes} />
-            <ChecksLine result={latest} />
-          </>
-        )}
+        <KeptFindings kept={latest?.kept ?? []} disabled={locked} onRelease={({ key, title }) => keep(key, title, 0)} />
+        <RemovedFiles
+          removed={removed}
+          disabled={locked}
+          restoring={pending}
+          onRestore={({ id }) =>
+            send(
+              id,
+              toCall(restoreFiles, { ids: [id] }),
+              (data) => {
+                storeResponse(data);
+                restoreFocus(() => document.querySelector('.so-removed .so-btn') ?? findFix());
+              },
+              RESTORE,
+            )
+          }
+        />
+        <Notes notes={latest?.notes ?? []} />
+        {latest === null ? null : <ChecksLine result={latest} />}
       </div>
       {known.weekly.time === '' ? null : <Weekly weekly={known.weekly} disabled={disabled} />}
       <Earlier known={known} />
+      {removing === null || dialog.Current === null ? null : (
+        <dialog.Current
+          finding={removing}
+          removed={removed}
+          onRemoved={storeResponse}
+          findNextFocus={findFix}
+          onUndo={(ids) => revert(toCall(restoreFiles, { ids }), RESTORE)}
+          onUnclear={() => void refetch()}
+          onClosed={dialog.closed}
+        />
+      )}
     </>
   );
 }
@@ -190,7 +237,7 @@ function Earlier({ known: { earlier, more } }: Pick<ResultProps, 'known'>) {
   const { store } = useSettingsCache(checkupSource);
   const { pending: loading, save } = useSubmit();
   const toasts = useToasts();
-  const moment = useMoment();
+  const clock = useSiteClock();
   if (earlier.length === 0) return null;
 
   function showAll(): void {
@@ -221,7 +268,7 @@ function Earlier({ known: { earlier, more } }: Pick<ResultProps, 'known'>) {
           return (
             <li key={at} className={classes(findings > 0 ? 'is-find' : missing.length > 0 && 'is-warn') || undefined}>
               <time className="so-num">
-                <bdi>{moment(at)}</bdi>
+                <bdi>{recentTimeText(at, clock)}</bdi>
               </time>
               <b>
                 <Icon name={isFine ? 'check-circle' : findings > 0 ? 'error' : 'alert'} />

@@ -1,10 +1,8 @@
 import type { Job, JobItem, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { useRef } from 'react';
-import { getDateFormats } from '../../i18n/date-formats.js';
-import { siteNow, timeOfDay } from '../../i18n/days.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Icon } from '../../ui/icon.js';
-import { useSiteTimeZone } from '../settings/use-settings.js';
+import { dateTimeText, useSiteClock } from '../settings/site-clock.js';
 import { actionTexts, outcomeTitle, progressText } from './post-hack-jobs.js';
 
 export interface JobPanelProps {
@@ -129,7 +127,7 @@ function Progress({ job }: { readonly job: Job }) {
 }
 
 function Outcome({ job }: { readonly job: Job }) {
-  const when = useMoment(job.ended ?? job.started);
+  const when = dateTimeText(job.ended ?? job.started, useSiteClock(), 'shortDate');
   /* translators: 1: day and time, 2: username */
   const [beforeName, afterName = ''] = sprintf(__('%1$s, started by %2$s', 'security-optimizer'), when, '\u0000').split(
     '\u0000',
@@ -153,13 +151,6 @@ function Outcome({ job }: { readonly job: Job }) {
       ) : null}
     </>
   );
-}
-
-/** Formats local day and time of the site. @param seconds Unix seconds */
-function useMoment(seconds: number): string {
-  const formats = getDateFormats();
-  const { day, minutes } = siteNow(useSiteTimeZone(), seconds * 1000);
-  return `${formats.shortDate(day)}, ${formats.time(timeOfDay(minutes))}`;
 }
 
 export interface PluginListProps {

@@ -62,9 +62,16 @@ describe('the checkup of a response', () => {
       latest: { at: 1, checks: [], findings: [], kept: [], notes: [] },
       earlier: [],
       more: 0,
+      removed: [],
       weekly: { weekly_checkup: 0, day: 0, time: '', emails: [] },
       weekly_checkup: 0,
     });
+  });
+
+  it('has findings without a button to remove them from a server that can’t', () => {
+    const { remove: _remove, files: _files, ...older } = sampleFinding();
+    const known = { ...sampleCheckup(), latest: { ...sampleResult(), findings: [older] } };
+    expect(checkupSource.read(known).latest?.findings).toEqual([{ ...older, remove: '', files: [] }]);
   });
 
   it('keeps its findings beside a broken one and one of an unknown check', () => {

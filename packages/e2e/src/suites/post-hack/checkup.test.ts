@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Checkup, CheckupFinding, CheckupResult } from '@security-optimizer/contract/post-hack/checkup';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -10,7 +21,7 @@ import { onUnlikeStacks } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
 import { runInWordPress, usersByRole } from '../../stacks/wordpress.js';
 import { bytes } from '../activity/helpers.js';
-import { callAction, endedJob, expectReinstalled, pluginHeader, pluginsOnDisk } from './helpers.js';
+import { callAction, endedJob, expectReinstalled, giveToWordPress, pluginHeader, pluginsOnDisk } from './helpers.js';
 
 const form = {
   slug: 'example-form',
@@ -92,7 +103,13 @@ onUnlikeStacks('the checkup', (stack) => {
     for (const suffix of ['/checkup', '/run-checkup', '/weekly-checkup']) {
       expect((await callAction(stack, author, suffix, { weekly_checkup: 0 })).http).toBe(403);
     }
-    expect((await callAction(stack, author, '/keep-finding', { key: 'a', keep: 1 })).http).toBe(403);
+    for (const [suffix, body] of [
+      ['/keep-finding', { key: 'a', keep: 1 }],
+      ['/remove-finding', { key: 'a' }],
+      ['/restore-files', { ids: ['a'] }],
+    ] as const) {
+      expect((await callAction(stack, author, suffix, body)).http).toBe(403);
+    }
   });
 
   it('runs four checks and finds nothing on a clean site', async () => {
@@ -184,6 +201,94 @@ onUnlikeStacks('the checkup', (stack) => {
     rmSync(path(uploads), { recursive: true });
   });
 
+  it('removes a script in uploads, keeps a copy, and restores it', async () => {
+    const file = `${uploads}/old/\u202eshell.php`;
+    const content = `<?php system( $_GET["c"] ); // ${'ä'.repeat(200_000)}`;
+    mkdirSync(path(`${uploads}/old`), { recursive: true });
+    writeFileSync(path(file), content);
+    chmodSync(path(file), 0o640);
+    giveToWordPress(stack, path(uploads));
+    const [finding] = (await readCheckup()).findings;
+    expect(finding).toMatchObject({ check: 'uploads', remove: 'files', fact: 'A copy is kept for 30 days' });
+    const response = await read('/remove-finding', { key: finding?.key });
+    const { latest } = response;
+    const removed = response.removed.slice(0, 1);
+    expect([existsSync(path(file)), latest?.findings]).toEqual([false, []]);
+    // The character that would turn the name around is spelled out.
+    const shown = `/${uploads}/old/\\u202eshell.php`;
+    expect(removed).toMatchObject([{ file: shown, by: stack.user }]);
+    expect((removed[0]?.until ?? 0) - (removed[0]?.at ?? 0)).toBe(30 * 24 * 3600);
+    expect(titles(await readCheckup())).toEqual([]);
+
+    rmdirSync(path(`${uploads}/old`));
+    await killGuard(stack);
+    await startGuard(stack);
+    const restored = await read('/restore-files', { ids: removed.map(({ id }) => id) });
+    expect(readFileSync(path(file), 'utf8') === content).toBe(true);
+    expect(statSync(path(file)).mode & 0o777).toBe(0o640);
+    expect(restored.removed.map(({ id }) => id)).not.toContain(removed[0]?.id);
+    expect(restored.latest?.findings.map(({ key }) => key)).toEqual([finding?.key]);
+    await until('the log tells both', async () => {
+      const { entries } = (await callAction(stack, owner, '/activity-registered')).body.data as {
+        entries: { activity: string }[];
+      };
+      return [`Removed the file “${shown}”, which the checkup found`, `Restored the file “${shown}”`].every(
+        (sentence) => entries.some(({ activity }) => activity === bytes(sentence)),
+      );
+    });
+    rmSync(path(uploads), { recursive: true });
+  });
+
+  it('leaves a script that has changed since, is a link, or is named by a call of another finding', async () => {
+    mkdirSync(path(uploads), { recursive: true });
+    writeFileSync(path(`${uploads}/a.php`), '<?php echo 1;');
+    symlinkSync(path('wp-settings.php'), path(`${uploads}/b.php`));
+    giveToWordPress(stack, path(uploads));
+    const { findings } = await readCheckup();
+    expect(findings.map(({ files }) => files)).toEqual([[`/${uploads}/a.php`], [`/${uploads}/b.php`]]);
+    writeFileSync(path(`${uploads}/a.php`), '<?php echo 2;');
+    const refused = async (body: object) => {
+      const { http, body: answer } = await callAction(stack, owner, '/remove-finding', body);
+      return [http, answer.message];
+    };
+    expect(await refused({ key: findings[0]?.key })).toEqual([
+      200,
+      `/${uploads}/a.php was not removed. It has changed since the checkup.`,
+    ]);
+    expect((await refused({ key: findings[0]?.key }))[0]).toBe(404);
+    expect(await refused({ key: findings[1]?.key })).toEqual([
+      409,
+      `/${uploads}/b.php was not removed. It is a link, or lies behind one. Ask your hosting provider to look at it.`,
+    ]);
+    expect((await refused({ key: `${findings[0]?.key}/../../wp-config.php` }))[0]).toBe(404);
+    expect((await refused({ key: findings[1]?.key, only: [0, 1] }))[0]).toBe(400);
+    expect([readFileSync(path(`${uploads}/a.php`), 'utf8'), existsSync(path('wp-settings.php'))]).toEqual([
+      '<?php echo 2;',
+      true,
+    ]);
+    rmSync(path(uploads), { recursive: true });
+  });
+
+  it('removes planted files beside those of WordPress, of which the site then works', async () => {
+    for (const name of planted) {
+      writeFileSync(path(name), '<?php // a door left open');
+      giveToWordPress(stack, path(name));
+    }
+    const [finding] = (await readCheckup()).findings;
+    expect(finding?.files).toEqual(planted.toSorted());
+    const only = [finding?.files.indexOf('door.php'), finding?.files.indexOf('wp-admin/door.php')];
+    const { latest, removed } = await read('/remove-finding', { key: finding?.key, only });
+    expect(planted.map((name) => existsSync(path(name)))).toEqual([true, false, false]);
+    expect(latest?.findings.map(({ files }) => files)).toEqual([[planted[0]]]);
+    expect(removed.slice(0, 2).map(({ file }) => file)).toEqual(['door.php', 'wp-admin/door.php']);
+    directory.fault = 'down';
+    const unsure = await callAction(stack, owner, '/remove-finding', { key: latest?.findings[0]?.key });
+    directory.fault = 'none';
+    expect([unsure.http, existsSync(path(planted[0] ?? ''))]).toEqual([409, true]);
+    expect((await read('/remove-finding', { key: latest?.findings[0]?.key })).latest?.findings).toEqual([]);
+    expect(titles(await readCheckup())).toEqual([]);
+  });
+
   it('finds a changed plugin and a script added to it, which a clean copy repairs', async () => {
     put('example-form', { 'send.php': "<?php // a line put in\nreturn 'sent';\n", 'cache/door.php': '<?php echo 1;' });
     put('example-form', { 'cache/data.json': '{}' });
@@ -257,6 +362,45 @@ onUnlikeStacks('the checkup', (stack) => {
     expect(earlier).toHaveLength(4);
     const { earlier: all, more } = await read('/checkup', { all: 1 });
     expect([all.length > 4, more]).toEqual([true, 0]);
+  });
+
+  it('removes an administrator: the sessions end, the content goes to the owner, and the log tells who did it', async () => {
+    const [id] = (
+      await runInWordPress(
+        stack,
+        `$helper = get_user_by( 'login', 'web-helper' )->ID;
+        wp_set_password( '${stack.password}', $helper );
+        wp_insert_post( array( 'post_author' => $helper, 'post_title' => 'By the helper', 'post_status' => 'publish' ) );
+        echo $helper;`,
+      )
+    ).split('\n');
+    const helper = await logIn(stack, 'web-helper');
+    const result = await readCheckup();
+    const key = `administrator:${id}:web-helper`;
+    await keep({ ...result.findings[0], key } as CheckupFinding, 0);
+    const finding = (await read()).latest?.findings.find((found) => found.key === key);
+    expect(finding).toMatchObject({ remove: 'administrator', fact: 'Removing also ends 1 open session' });
+    const own = await callAction(stack, helper, '/remove-finding', { key });
+    expect([own.http, own.body.message]).toEqual([409, bytes('You can’t remove yourself.')]);
+    const { latest } = await read('/remove-finding', { key });
+    expect(latest?.findings).toEqual([]);
+    expect((await callAction(stack, helper, '/checkup')).http).toBeGreaterThanOrEqual(401);
+    const left = await runInWordPress(
+      stack,
+      `echo get_user_by( 'login', 'web-helper' ) ? 'there' : 'gone', ' ';
+      $posts = get_posts( array( 'title' => 'By the helper' ) );
+      echo get_userdata( $posts[0]->post_author )->user_login;
+      wp_delete_post( $posts[0]->ID, true );`,
+    );
+    expect(left.trim()).toBe(`gone ${stack.user}`);
+    await until('the log tells it', async () => {
+      const { entries } = (await callAction(stack, owner, '/activity-registered')).body.data as {
+        entries: { activity: string; user: string }[];
+      };
+      return entries.some(({ activity }) => /Deleted .*web-helper/.test(activity));
+    });
+    expect(titles(await readCheckup())).toEqual([]);
+    expect((await callAction(stack, owner, '/remove-finding', { key })).http).toBe(404);
   });
 
   it('lists recently changed settings, and who changed them', async () => {

@@ -79,11 +79,14 @@ export function pluginsOnDisk(stack: Stack) {
       for (const plugin of plugins) rmSync(path(plugin), { recursive: true, force: true });
     },
     /** On the production stack, PHP and the tests run as different users. */
-    changeOwner(): void {
-      const { uid, gid } = statSync(join(stack.wordpressDir, 'wp-content'));
-      execFileSync('chown', ['-R', `${uid}:${gid}`, folder]);
-    },
+    changeOwner: () => giveToWordPress(stack, folder),
   };
+}
+
+/** Makes WordPress's user the owner of a file or folder that the test has created. */
+export function giveToWordPress(stack: Stack, path: string): void {
+  const { uid, gid } = statSync(join(stack.wordpressDir, 'wp-content'));
+  execFileSync('chown', ['-hR', `${uid}:${gid}`, path]);
 }
 
 /** The header of a plugin's main file. */

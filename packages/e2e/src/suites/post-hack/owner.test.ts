@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Checkup } from '@security-optimizer/contract/post-hack/checkup';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium, openWindow } from '../../browser/chromium.js';
@@ -9,7 +10,15 @@ import { logIn, type Session } from '../../http/session.js';
 import { type PluginDirectory, startPluginDirectory, usePluginDirectory } from '../../stacks/plugin-directory.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { expectLayout } from '../login-owner/helpers.js';
-import { endedJob, expectReinstalled, pluginHeader, pluginsOnDisk, restorePasswords } from './helpers.js';
+import {
+  callAction,
+  endedJob,
+  expectReinstalled,
+  giveToWordPress,
+  pluginHeader,
+  pluginsOnDisk,
+  restorePasswords,
+} from './helpers.js';
 
 const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 const PAGE = '/wp-admin/admin.php?page=post-hack-actions';
@@ -158,6 +167,51 @@ function defineFlow(stack: Stack): void {
     await page.getByText('1 known finding is left out').waitFor();
     expect(await page.getByRole('heading', { name: 'A script in uploads' }).count()).toBe(0);
     await expectLayout(page, 'post-hack-checkup-kept');
+  });
+
+  it('removes planted scripts by the keyboard, undoes it, and restores a single one from the list', async () => {
+    const { removed } = (await callAction(stack, owner, '/checkup')).body.data as Checkup;
+    const kept = (count: number) => page.getByText(`${removed.length + count} removed file`);
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `${name}.php`);
+    for (const name of names) writeFileSync(join(uploads, name), '<?php echo 2;');
+    giveToWordPress(stack, uploads);
+    const left = () => names.filter((name) => existsSync(join(uploads, name))).join(' ');
+    const check = page.locator('.so-verdict').getByRole('button');
+    await check.click();
+    const finding = page.getByRole('heading', { name: '8 scripts in uploads' });
+    await finding.waitFor({ timeout: 60_000 });
+    await check.getByText('Check again').waitFor();
+
+    await pressOn(page, page.getByRole('button', { name: 'Remove: 8 scripts in uploads' }), 'Enter');
+    const dialog = page.getByRole('alertdialog', { name: 'Remove files' });
+    await expectFocus(dialog.getByRole('button', { name: 'Cancel' }));
+    await expectLayout(page, 'post-hack-remove-files', '.so-portal');
+    await dialog.getByText('/wp-content/uploads/2024/g.php').click();
+    await dialog.getByText('/wp-content/uploads/2024/door.php').click();
+    await dialog.getByText('6 of 8 selected').waitFor();
+    await pressOn(page, dialog.getByRole('button', { name: 'Remove', exact: true }), 'Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await kept(6).waitFor();
+    expect(left()).toBe('g.php');
+    await expectFocus(page.locator('.so-finding .so-btn').first());
+
+    const toast = page.locator('.so-toast', { hasText: 'Removed' });
+    await toast.getByRole('button', { name: 'Undo', exact: true }).click();
+    await finding.waitFor();
+    expect(left()).toBe(names.join(' '));
+
+    await page.getByRole('button', { name: 'Remove: 8 scripts in uploads' }).click();
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await finding.waitFor({ state: 'detached' });
+    expect(left()).toBe('');
+    await page.reload();
+    await kept(8).click();
+    await expectLayout(page, 'post-hack-removed-files');
+    await page.getByRole('button', { name: 'Restore: /wp-content/uploads/2024/c.php' }).click();
+    await kept(7).waitFor();
+    await page.getByRole('heading', { name: 'A script in uploads' }).waitFor();
+    expect(left()).toBe('c.php');
   });
 
   it('says after a forced reset that the session has ended, and links to the login', async () => {

@@ -147,26 +147,42 @@ export function anonymizeCheckups(scope: Scope): number {
   return rows.length;
 }
 
-export function listCheckupMarks({
-  database,
-  site,
-  person: { user },
-}: Scope): { key: string; at: number; login: string }[] {
+/** Tables that name the user of a row by the login alone. */
+type TableWithLogin = 'checkup_kept' | 'removed_files';
+
+function listByLogin<Row>({ database, site, person: { user } }: Scope, table: TableWithLogin, column: string): Row[] {
   if (user === null || user.logins.length === 0) return [];
   return all(
     database,
-    `select key, at, login from checkup_kept where site = ? and lower(login) in (${placeholders(user.logins)})`,
+    `select ${column}, at, login from ${table} where site = ? and lower(login) in (${placeholders(user.logins)})`,
     site,
     ...user.logins,
   );
 }
 
-export function anonymizeCheckupMarks({ database, site, person: { user } }: Scope): number {
+function anonymizeLogin({ database, site, person: { user } }: Scope, table: TableWithLogin): number {
   if (user === null || user.logins.length === 0) return 0;
   return run(
     database,
-    `update checkup_kept set login = '' where site = ? and lower(login) in (${placeholders(user.logins)})`,
+    `update ${table} set login = '' where site = ? and lower(login) in (${placeholders(user.logins)})`,
     site,
     ...user.logins,
   );
+}
+
+export function listCheckupMarks(scope: Scope): { key: string; at: number; login: string }[] {
+  return listByLogin(scope, 'checkup_kept', 'key');
+}
+
+export function anonymizeCheckupMarks(scope: Scope): number {
+  return anonymizeLogin(scope, 'checkup_kept');
+}
+
+/** Files that the person removed after a checkup. */
+export function listRemovedFiles(scope: Scope): { file: string; at: number; login: string }[] {
+  return listByLogin(scope, 'removed_files', 'file');
+}
+
+export function anonymizeRemovedFiles(scope: Scope): number {
+  return anonymizeLogin(scope, 'removed_files');
 }

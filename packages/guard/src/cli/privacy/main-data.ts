@@ -6,10 +6,12 @@ import {
   anonymizeCheckupMarks,
   anonymizeCheckups,
   anonymizeJobs,
+  anonymizeRemovedFiles,
   listAudit,
   listCheckupMarks,
   listCheckups,
   listJobs,
+  listRemovedFiles,
   toExportedChange,
 } from './change-rows.js';
 import {
@@ -75,6 +77,7 @@ export function readMainData(scope: Scope): MainData {
       named: selectNamed(json, scope.person),
     })),
     checkup_marks: listCheckupMarks(scope).map(({ key, at, login }) => ({ finding: key, at: toTime(at), by: login })),
+    removed_files: listRemovedFiles(scope).map(({ file, at, login }) => ({ file, at: toTime(at), by: login })),
     known_logins: listKnownLogins(scope),
     lockouts: listLockouts(scope),
     alerts: listAlerts(scope).map(({ channel, kind, state, created_at, json }) => ({
@@ -104,6 +107,7 @@ export function eraseMainData(scope: Scope): Erasure {
       jobs: anonymizeJobs(scope),
       checkup_findings: anonymizeCheckups(scope),
       checkup_marks: anonymizeCheckupMarks(scope),
+      removed_files: anonymizeRemovedFiles(scope),
       known_logins: eraseKnownLogins(scope),
       lockouts: eraseLockouts(scope),
       alerts: eraseAlerts(scope),
