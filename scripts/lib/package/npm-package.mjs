@@ -56,10 +56,15 @@ function layOut(stage, version) {
   copy('packages/dashboard/dist', join(own('dashboard'), 'dist'));
   writePackage(own('dashboard'), readJson('packages/dashboard/package.json'), version);
 
-  // Guard reads this list as a file of its own; see activity/bots.ts.
+  // Guard reads this list as a file of its own; see activity/bots.ts. Descriptions and links in it are not used.
   const bots = 'node_modules/crawler-user-agents';
   const botList = readJson(`${bots}/package.json`);
-  for (const name of ['package.json', 'LICENSE', botList.main]) copy(`${bots}/${name}`, join(stage, bots, name));
+  for (const name of ['package.json', 'LICENSE']) copy(`${bots}/${name}`, join(stage, bots, name));
+  const entries = readJson(`${bots}/${botList.main}`);
+  writeJson(
+    join(stage, bots, botList.main),
+    entries.map(({ pattern, instances }) => ({ pattern, instances })),
+  );
 
   const bundled = {
     '@security-optimizer/connector': version,

@@ -64,6 +64,16 @@ describe('the npm package', () => {
     expect(missing).toEqual([]);
   });
 
+  it('names the same bots as the published list', () => {
+    const file = 'crawler-user-agents/crawler-user-agents.json';
+    const read = (modules: string) => JSON.parse(readFileSync(join(modules, file), 'utf8')) as object[];
+    const packed = read(join(dir, 'installed/node_modules/security-optimizer/node_modules'));
+    const published = read(join(projectDir, 'node_modules'));
+    expect(packed.length).toBeGreaterThan(1000);
+    expect(published).toMatchObject(packed);
+    expect(new Set(packed.flatMap(Object.keys))).toEqual(new Set(['pattern', 'instances']));
+  });
+
   it('prints its version and its commands outside any checkout, also with npx', async () => {
     expect(await call(['--version'])).toBe('7.8.9\n');
     expect(await call(['--help'])).toContain('Security Optimizer 7.8.9');
