@@ -7,6 +7,7 @@ import { toPlainAddress } from '../typed-text.js';
 import { blockDurations, MAX_BLOCKED_AT_ONCE, MAX_NOTE } from './blocks.js';
 import type { activityEndpoints, downloads, weeklyReportEndpoints } from './endpoints.js';
 import { LOG_LIFETIMES } from './limits.js';
+import { logDropdowns } from './log-address.js';
 import { visitPresets } from './schemas.js';
 
 /** A list with gaps, as PHP encodes it: an object with numeric keys. */
@@ -99,12 +100,11 @@ const blockRequest = z.extend(idRequest, { block: toggleValue, ...blockTerms });
 
 export const activityRequests = {
   activityUnknown: {
-    summary:
-      'Requests of visitors without a session, newest first. Filters: date, type, code, ip, goal (one of `attackGoals`).',
+    summary: `Requests of visitors without a session, newest first. Filters: date, ${logDropdowns.unknown.join(', ')}, goal (one of \`attackGoals\`).`,
     schema: listRequest,
   },
   registeredActivity: {
-    summary: 'Activity of registered users, newest first. Filters: date, user, activity.',
+    summary: `Activity of registered users, newest first. Filters: date, ${logDropdowns.registered.join(', ')}.`,
     schema: listRequest,
   },
   blockedUsers: {

@@ -1,4 +1,5 @@
 import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
+import type { LogDropdown } from '@security-optimizer/contract/activity/log-address';
 import type { VisitPreset } from '@security-optimizer/contract/activity/schemas';
 import type { Range } from '../lib/address-set.js';
 import type { SiteId } from '../site.js';
@@ -50,9 +51,9 @@ export interface EventFilter {
   readonly from: number | null;
   readonly to: number | null;
   /** Visitor id of a user. */
-  readonly user: number | null;
+  readonly user?: number | null;
   /** Id of an activity kind of the catalogue. */
-  readonly activity: string | null;
+  readonly activity?: string | null;
   /** See `VisitFilter`. */
   readonly addresses?: VisitFilter['addresses'];
   readonly search?: TextSearch | null;
@@ -253,7 +254,7 @@ export interface ActivityStore {
   /** Lists options of a filter that contain the text, most frequent first, at most `limit`. */
   options(
     site: SiteId,
-    filter: 'type' | 'code' | 'ip' | 'user' | 'activity',
+    filter: LogDropdown,
     search: string,
     limit: number,
   ): Promise<readonly { readonly label: string; readonly value: string }[]>;

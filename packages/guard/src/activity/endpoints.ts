@@ -235,7 +235,7 @@ async function countOlder(
   const until = { from: null, to: before - 1 };
   const [visits, events] = await Promise.all([
     store.countVisits(site, { ...until, type: null, code: null, addresses: null }, null),
-    store.countEvents(site, { ...until, user: null, activity: null }, null),
+    store.countEvents(site, until, null),
   ]);
   return { visits: visits.rows, events: events.rows, exact: visits.exact && events.exact ? 1 : 0 };
 }

@@ -16,7 +16,7 @@ export async function listEventsOfKind(
   kind: string,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<readonly EventRow[] | null> {
-  const filter = { from, to: to - 1, user: null, activity: kind };
+  const filter = { from, to: to - 1, activity: kind };
   const rows = await store.listEvents({ site, filter, anchor: null, before: null, skip: 0, limit: EVENTS_MAX });
   return rows.length < EVENTS_MAX ? rows : null;
 }

@@ -1,3 +1,4 @@
+import { logDropdowns } from '@security-optimizer/contract/activity/log-address';
 import { sentFilters } from '@security-optimizer/contract/activity/requests';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -115,6 +116,14 @@ describe('the filters of a request', () => {
     const events = { from: 1, to: null, user: 7, activity: 'post.updated' };
     expect(parseEventFilters(parsed(eventFilters(events, { user: [], activity: [] })), utc).choices).toEqual(events);
   });
+});
+
+it('the panel of each list has the date and the drop-downs of the contract', () => {
+  const none = { from: null, to: null, type: null, code: null, ip: null, user: null, activity: null };
+  const options = { type: [], code: [], ip: [], user: [], activity: [] };
+  const names = (groups: readonly { wp_name: string }[]) => groups.map(({ wp_name }) => wp_name);
+  expect(names(visitFilters(none, options))).toEqual(['date', ...logDropdowns.unknown]);
+  expect(names(eventFilters(none, options))).toEqual(['date', ...logDropdowns.registered]);
 });
 
 describe('a filter by address', () => {

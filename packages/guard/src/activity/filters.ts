@@ -1,6 +1,7 @@
 import { attackGoals } from '@security-optimizer/contract/activity/attackers';
 import { activityKind } from '@security-optimizer/contract/activity/event-kinds';
 import { FILTER_OPTIONS_MAX } from '@security-optimizer/contract/activity/limits';
+import { type LogDropdown, logDropdowns, logFilterNames } from '@security-optimizer/contract/activity/log-address';
 import type { SentFilters } from '@security-optimizer/contract/activity/requests';
 import type { ActivityFilter, VisitPreset } from '@security-optimizer/contract/activity/schemas';
 import { messages } from '@security-optimizer/contract/messages';
@@ -20,25 +21,16 @@ export interface FilterOption {
   readonly value: string | number;
 }
 
-type Options<Name extends string> = { readonly [Filter in Name]: readonly FilterOption[] };
+type Options<Name extends LogDropdown> = { readonly [Filter in Name]: readonly FilterOption[] };
 
 /** The filter panel of the list of anonymous visits, with the applied choices. */
-export function visitFilters(choices: VisitChoices, options: Options<'type' | 'code' | 'ip'>): ActivityFilter[] {
-  return [
-    dates(choices),
-    dropdown('type', 'Visitor type', 'All types', choices.type, options.type),
-    dropdown('code', 'Response', 'All responses', choices.code, options.code),
-    dropdown('ip', 'IP address', 'Address or range', choices.ip, options.ip),
-  ];
+export function visitFilters(choices: VisitChoices, options: Options<LogDropdown<'unknown'>>): ActivityFilter[] {
+  return [dates(choices), ...logDropdowns.unknown.map((name) => dropdown(name, choices[name], options[name]))];
 }
 
 /** The filter panel of the registered users' list, with the applied choices. */
-export function eventFilters(choices: EventChoices, options: Options<'user' | 'activity'>): ActivityFilter[] {
-  return [
-    dates(choices),
-    dropdown('user', 'User', 'All users', choices.user, options.user),
-    dropdown('activity', 'Activity', 'All activities', choices.activity, options.activity),
-  ];
+export function eventFilters(choices: EventChoices, options: Options<LogDropdown<'registered'>>): ActivityFilter[] {
+  return [dates(choices), ...logDropdowns.registered.map((name) => dropdown(name, choices[name], options[name]))];
 }
 
 function dates({ from, to }: { readonly from: number | null; readonly to: number | null }): ActivityFilter {
@@ -50,14 +42,17 @@ function dates({ from, to }: { readonly from: number | null; readonly to: number
   };
 }
 
+const dropdownTexts: Readonly<Record<LogDropdown, readonly [title: string, placeholder: string]>> = {
+  type: ['Visitor type', 'All types'],
+  code: ['Response', 'All responses'],
+  ip: ['IP address', 'Address or range'],
+  user: ['User', 'All users'],
+  activity: ['Activity', 'All activities'],
+};
+
 /** Creates a drop-down. Its options always include the applied value, even if it is rare or was typed. */
-function dropdown(
-  name: string,
-  title: string,
-  placeholder: string,
-  value: string | number | null,
-  options: readonly FilterOption[],
-): ActivityFilter {
+function dropdown(name: LogDropdown, value: string | number | null, options: readonly FilterOption[]): ActivityFilter {
+  const [title, placeholder] = dropdownTexts[name];
   const listed = value === null || options.some((option) => option.value === value);
   const all = listed ? options : [...options, { label: String(value), value }];
   return {
@@ -130,7 +125,7 @@ export function parseVisitFilters(
   sent: SentFilters,
   dates: DateOptions,
   { preset = null, search = '' }: VisitSearch = {},
-): ParsedFilters<VisitChoices, VisitFilter> {
+): ParsedFilters<VisitChoices, Required<VisitFilter>> {
   const read = reader(sent);
   const from = read('from', seconds, 'date');
   const to = read('to', seconds, 'date');
@@ -152,7 +147,7 @@ export function parseEventFilters(
   sent: SentFilters,
   dates: DateOptions,
   search = '',
-): ParsedFilters<EventChoices, EventFilter> {
+): ParsedFilters<EventChoices, Required<EventFilter>> {
   const read = reader(sent);
   const from = read('from', seconds, 'date');
   const to = read('to', seconds, 'date');
@@ -225,10 +220,8 @@ export function plainFilters(parameters: Readonly<Record<string, unknown>>): Sen
     wp_name,
     children: ids.map((id) => ({ id, value: parameters[id] })),
   });
-  return [
-    filter('date', ['from', 'to']),
-    ...['type', 'code', 'ip', 'goal', 'user', 'activity'].map((id) => filter(id, [id])),
-  ];
+  const others = logFilterNames.filter((id) => id !== 'from' && id !== 'to');
+  return [filter('date', ['from', 'to']), ...others.map((id) => filter(id, [id]))];
 }
 
 /** Why a value can't be used, in place of the value. */
@@ -311,18 +304,11 @@ function toAddressKeyHex(words: readonly number[]): string {
 }
 
 export type FilterOptions = readonly FilterOption[];
-export type DropdownName = Parameters<ActivityStore['options']>[1];
-
-/** The drop-downs of each list. */
-const dropdowns: Readonly<Record<'unknown' | 'registered', readonly DropdownName[]>> = {
-  unknown: ['type', 'code', 'ip'],
-  registered: ['user', 'activity'],
-};
 
 /** Filters whose choices are names, perhaps in other scripts. The choices of all others consist of ASCII. */
-const NAMES: ReadonlySet<DropdownName> = new Set(['type', 'user', 'activity']);
+const NAMES: ReadonlySet<LogDropdown> = new Set(['type', 'user', 'activity']);
 /** Filters whose values are numbers in responses. */
-const NUMBERS: ReadonlySet<DropdownName> = new Set(['code', 'user']);
+const NUMBERS: ReadonlySet<LogDropdown> = new Set(['code', 'user']);
 
 /**
  * Lists options of a drop-down that contain the text, most frequent first, at most 200. Activities are searched by
@@ -331,7 +317,7 @@ const NUMBERS: ReadonlySet<DropdownName> = new Set(['code', 'user']);
 export async function filterOptions(
   store: Pick<ActivityStore, 'options'>,
   site: SiteId,
-  filter: DropdownName,
+  filter: LogDropdown,
   search: string,
 ): Promise<FilterOptions> {
   const wanted = NAMES.has(filter) ? dropUnseen(search) : toPlainText(search);
@@ -360,9 +346,10 @@ export async function searchFilter(
     readonly search: string;
   },
 ): Promise<FilterOptions> {
-  const name = dropdowns[query.list].find((entry) => entry === query.filter);
+  const dropdowns: readonly LogDropdown[] = logDropdowns[query.list];
+  const name = dropdowns.find((entry) => entry === query.filter);
   if (name === undefined) {
-    throw new ApiError('invalid_input', { fields: { filter: `Use ${dropdowns[query.list].join(', ')}.` } });
+    throw new ApiError('invalid_input', { fields: { filter: `Use ${dropdowns.join(', ')}.` } });
   }
   return filterOptions(store, query.site, name, query.search);
 }

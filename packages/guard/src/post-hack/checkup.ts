@@ -237,7 +237,7 @@ export async function readRecentEvents(log: Pick<ActivityStore, 'listEvents'>, s
   const list = (activity: string, limit: number): Promise<readonly EventRow[]> =>
     log.listEvents({
       site,
-      filter: { from: null, to: null, user: null, activity },
+      filter: { from: null, to: null, activity },
       anchor: null,
       before: null,
       skip: 0,

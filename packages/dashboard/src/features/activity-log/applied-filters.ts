@@ -1,5 +1,5 @@
 import { type AttackGoal, attackGoals } from '@security-optimizer/contract/activity/attackers';
-import type { LogFilterName, LogView } from '@security-optimizer/contract/activity/log-address';
+import { type LogFilterName, type LogView, logFilterNames } from '@security-optimizer/contract/activity/log-address';
 import { type ActivityFilter, type VisitPreset, visitPresets } from '@security-optimizer/contract/activity/schemas';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import type { Query } from '../../api/client.js';
@@ -176,7 +176,6 @@ export function getChartPeriod(
 
 /** Whether a period is shorter than whole days, which last at least 23 hours, and so has an exact end. */
 const WHOLE_DAYS = 23 * 3600;
-const GROUPS: readonly LogFilterName[] = ['type', 'code', 'ip', 'goal', 'user', 'activity'];
 
 /**
  * Converts a view from the URL to filters. The labels of choices are their values; `withLabels` adds those of the list.
@@ -193,9 +192,9 @@ export function fromLogView({ preset, search, filters }: LogView, zone: string, 
         : { ...toDayChoice(child, siteDay(zone, seconds), zone, formats), value: seconds },
     ];
   };
-  const others = GROUPS.flatMap((group): readonly FilterChoice[] => {
+  const others = logFilterNames.flatMap((group): readonly FilterChoice[] => {
     const text = filters[group];
-    if (text === undefined) return [];
+    if (text === undefined || group === 'from' || group === 'to') return [];
     // Users are numbers in lists and requests.
     const value = group === 'user' ? (toSeconds(text) ?? text) : text;
     if (group === 'goal') return attackGoals.filter((goal) => goal === text).map(toGoalChoice);
@@ -234,8 +233,8 @@ function toSeconds(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : null;
 }
 
-/** Name of a filter until the list is loaded. */
-function groupName(group: LogFilterName): string {
+/** Name of a filter until the list is loaded. A missing one is a type error. */
+function groupName(group: Exclude<LogFilterName, 'from' | 'to'>): string {
   switch (group) {
     case 'ip':
       return __('IP address', 'security-optimizer');
@@ -247,7 +246,7 @@ function groupName(group: LogFilterName): string {
       return __('Activity', 'security-optimizer');
     case 'code':
       return __('Response', 'security-optimizer');
-    default:
+    case 'type':
       return __('Visitor', 'security-optimizer');
   }
 }

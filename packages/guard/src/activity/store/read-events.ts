@@ -134,8 +134,8 @@ function matching(
     .where('events.site', '=', site)
     .where('events.id', '>=', range.low)
     .where('events.id', '<=', range.high);
-  if (filter.user !== null) query = query.where('events.visitor', '=', filter.user);
-  if (filter.activity !== null) query = query.where('events.kind', '=', filter.activity);
+  if (filter.user != null) query = query.where('events.visitor', '=', filter.user);
+  if (filter.activity != null) query = query.where('events.kind', '=', filter.activity);
   if (filter.addresses != null) {
     const ranges = filter.addresses.map(({ low, high }) => ({ low: parseKey(low), high: parseKey(high) }));
     query = query.where('events.address_visitor', 'in', (from) =>
