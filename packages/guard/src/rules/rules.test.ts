@@ -1,5 +1,7 @@
+import { ruleReasons } from '@security-optimizer/contract/activity/rule-reasons';
 import { describe, expect, it } from 'vitest';
 import { allOff, allOn, evaluateTarget, parseFacts, policyWith } from '../../test/support/evaluate.js';
+import { protections } from './index.js';
 
 const off = policyWith(allOff);
 
@@ -515,4 +517,8 @@ describe('a site with its own names', () => {
     ] as const)
       expect([target, parseFacts(target, paths).restRoute]).toEqual([target, route]);
   });
+});
+
+it.each(protections.map(({ name }) => name))('the log explains a refusal by %s', (name) => {
+  expect(ruleReasons).toHaveProperty(name);
 });
