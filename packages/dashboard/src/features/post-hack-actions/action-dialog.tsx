@@ -1,5 +1,5 @@
 import type { Job, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
-import { useState } from 'react';
+import { type ReactElement, useState } from 'react';
 import { useSite } from '../../api/site-context.js';
 import { FormDialog } from '../../forms/form-dialog.js';
 import { useSubmit } from '../../forms/use-submit.js';
@@ -67,7 +67,7 @@ export default function ActionDialog({ kind, facts, onStarted, onUnclear, onClos
   );
 }
 
-function WhatHappens({ kind, facts }: Pick<ActionDialogProps, 'kind' | 'facts'>) {
+function WhatHappens({ kind, facts }: Pick<ActionDialogProps, 'kind' | 'facts'>): ReactElement {
   const { config } = useSite();
   switch (kind) {
     case 'reinstall-plugins':

@@ -1,4 +1,4 @@
-import type { Job, JobKind } from '@security-optimizer/contract/post-hack/endpoints';
+import { JOB_KINDS, type Job, type JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { useSite } from '../../api/site-context.js';
 import { LoadFailed } from '../../forms/request-failed.js';
@@ -76,7 +76,6 @@ export default function PostHackActionsPage() {
 
 const loadCheckup = () => import('./checkup.js');
 const dialogs = { action: () => import('./action-dialog.js') };
-const KINDS: readonly JobKind[] = ['reinstall-plugins', 'force-password-reset', 'log-out-users'];
 
 export interface ActionsProps {
   readonly page: PostHack;
@@ -119,7 +118,7 @@ export function Actions({ page }: ActionsProps) {
 
   return (
     <div className="so-card" ref={card}>
-      {KINDS.map((kind) => {
+      {JOB_KINDS.map((kind) => {
         const job = page.getJob(kind);
         return (
           <ActionRow
