@@ -67,12 +67,10 @@ export const dialogs: Group = {
       draw: () => (
         <Drawer
           title="Request"
-          position="12 of 573"
+          place={{ position: '12 of 573', onNewer: nothing, onOlder: null }}
           closing={closing}
           newerText="Newer request"
           olderText="Older request"
-          onNewer={nothing}
-          onOlder={null}
           footer={<Button>Copy details</Button>}
         >
           {body()}

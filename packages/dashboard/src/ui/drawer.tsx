@@ -1,23 +1,62 @@
-import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { createPortal } from 'react-dom';
-import { __ } from '../i18n/translate.js';
+import { formatNumber } from '../i18n/locale.js';
+import { __, sprintf } from '../i18n/translate.js';
 import type { DialogClose } from './dialog.js';
 import { classes } from './dom.js';
 import { Icon } from './icon.js';
 import { useModal } from './modal.js';
 import { useUiHost } from './portals.js';
 
-export interface DrawerProps {
-  readonly title: string;
+/** A list, one entry of which is open. */
+export interface OpenList<Row extends { readonly id: number }> {
+  /** The loaded rows of the list, newest first. */
+  readonly rows: readonly Row[];
+  /** Id of the open row. */
+  readonly id: number;
+  /** Number of rows that match the filters; null if there are too many to count. */
+  readonly total: number | null;
+  readonly onMove: (id: number) => void;
+  /** Called when the last loaded row is opened. */
+  readonly onLast: () => void;
+}
+
+interface DrawerPlace {
   /** Position in the list, for example "12 of 573". */
   readonly position: string;
+  /** Null at the end of the list. */
+  readonly onNewer: (() => void) | null;
+  readonly onOlder: (() => void) | null;
+}
+
+/** Returns the open row, if it is loaded, and the drawer's place in the list. */
+export function useOpenRow<Row extends { readonly id: number }>({ rows, id, total, onMove, onLast }: OpenList<Row>) {
+  const index = rows.findIndex((row) => row.id === id);
+  const isLast = index === rows.length - 1;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each last row
+  useEffect(() => {
+    if (isLast) onLast();
+  }, [isLast, rows.length]);
+  const step = (by: 1 | -1): (() => void) | null => {
+    const next = index < 0 ? undefined : rows[index + by];
+    return next === undefined ? null : () => onMove(next.id);
+  };
+  const position =
+    index < 0 || total === null || total < rows.length
+      ? ''
+      : /* translators: 1: place in a list, 2: number of entries */
+        sprintf(__('%1$s of %2$s', 'security-optimizer'), formatNumber(index + 1), formatNumber(total));
+  const place: DrawerPlace = { position, onNewer: step(-1), onOlder: step(1) };
+  return { row: rows[index], place };
+}
+
+export interface DrawerProps {
+  readonly title: string;
+  readonly place: DrawerPlace;
   readonly closing: DialogClose;
   /** Names of the buttons to the newer and the older entry. */
   readonly newerText: string;
   readonly olderText: string;
-  /** Null at the end of the list. */
-  readonly onNewer: (() => void) | null;
-  readonly onOlder: (() => void) | null;
   readonly busy?: boolean;
   readonly children: ReactNode;
   readonly footer: ReactNode;
@@ -33,7 +72,8 @@ export function Drawer(props: DrawerProps) {
 }
 
 function DrawerFrame(props: DrawerProps) {
-  const { title, position, closing, newerText, olderText, onNewer, onOlder, busy, children, footer } = props;
+  const { title, place, closing, newerText, olderText, busy, children, footer } = props;
+  const { position, onNewer, onOlder } = place;
   const scrim = useRef<HTMLDivElement>(null);
   const drawer = useRef<HTMLDivElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);

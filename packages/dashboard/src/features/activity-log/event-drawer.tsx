@@ -1,11 +1,10 @@
 import type { RegisteredRow } from '@security-optimizer/contract/activity/schemas';
-import { type ReactNode, useEffect } from 'react';
-import { formatNumber } from '../../i18n/locale.js';
-import { __, sprintf } from '../../i18n/translate.js';
+import type { ReactNode } from 'react';
+import { __ } from '../../i18n/translate.js';
 import { CopyTextButton } from '../../ui/copy.js';
 import { useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
-import { Drawer } from '../../ui/drawer.js';
+import { Drawer, type OpenList, useOpenRow } from '../../ui/drawer.js';
 import { Icon } from '../../ui/icon.js';
 import { useSiteClock } from '../settings/site-clock.js';
 import { BlockSplit } from './block-split.js';
@@ -14,37 +13,21 @@ import { eventText, formatRowTime, isAttempt, originText } from './log-tables.js
 import type { Blocking } from './use-blocking.js';
 import { VisitorSubject } from './visitor-subject.js';
 
-export interface EventDrawerProps {
-  /** The loaded rows of the list, newest first. */
-  readonly rows: readonly RegisteredRow[];
-  readonly id: number;
-  readonly total: number | null;
+export interface EventDrawerProps extends OpenList<RegisteredRow> {
   readonly loadedAt: number;
   readonly findBlock: FindBlock;
   readonly blocking: Blocking;
-  readonly onMove: (id: number) => void;
-  readonly onLast: () => void;
   readonly onClosed: () => void;
 }
 
 /** The details of an event of a registered user, with Block for its address. */
 export default function EventDrawer(props: EventDrawerProps) {
-  const { rows, id, total, loadedAt, findBlock, blocking, onMove, onLast, onClosed } = props;
+  const { loadedAt, findBlock, blocking, onClosed } = props;
   const clock = useSiteClock();
   const closing = useDialogClose(onClosed);
-  const index = rows.findIndex((row) => row.id === id);
-  const row = rows[index];
-  const isLast = index === rows.length - 1;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each last row
-  useEffect(() => {
-    if (isLast) onLast();
-  }, [isLast, rows.length]);
+  const { row, place } = useOpenRow(props);
   if (row === undefined) return null;
 
-  const step = (by: 1 | -1): (() => void) | null => {
-    const next = rows[index + by];
-    return next === undefined ? null : () => onMove(next.id);
-  };
   const block = findBlock(row.ip, row.ip_block, loadedAt);
   const sentence = eventText(row, clock.formats);
   const moment = formatRowTime(row.ts, row.ts_unix, clock.formats);
@@ -64,17 +47,10 @@ export default function EventDrawer(props: EventDrawerProps) {
   return (
     <Drawer
       title={__('Activity', 'security-optimizer')}
-      position={
-        total === null || total < rows.length
-          ? ''
-          : /* translators: 1: place in a list, 2: number of entries */
-            sprintf(__('%1$s of %2$s', 'security-optimizer'), formatNumber(index + 1), formatNumber(total))
-      }
+      place={place}
       closing={closing}
       newerText={__('Newer entry', 'security-optimizer')}
       olderText={__('Older entry', 'security-optimizer')}
-      onNewer={step(-1)}
-      onOlder={step(1)}
       footer={
         <>
           <CopyTextButton text={[sentence, time, row.user, row.ip, row.hostname].filter(Boolean).join('\n')}>

@@ -3,7 +3,7 @@ import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks'
 import { activityRequest } from '@security-optimizer/contract/activity/endpoints';
 import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
 import * as z from 'zod/mini';
 import { SILENT, toCall } from '../../api/client.js';
 import { ApiError } from '../../api/envelope.js';
@@ -17,7 +17,7 @@ import { __, sprintf } from '../../i18n/translate.js';
 import { CopyButton, CopyTextButton } from '../../ui/copy.js';
 import { useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
-import { Drawer } from '../../ui/drawer.js';
+import { Drawer, type OpenList, useOpenRow } from '../../ui/drawer.js';
 import { useSiteTimeZone } from '../settings/use-settings.js';
 import { BlockSplit } from './block-split.js';
 import type { FindBlock } from './blocks.js';
@@ -26,18 +26,9 @@ import { ResponseSummary } from './response-summary.js';
 import type { Blocking } from './use-blocking.js';
 import { VisitorSubject } from './visitor-subject.js';
 
-export interface RequestDrawerProps {
-  /** The loaded rows of the list, newest first. */
-  readonly rows: readonly UnknownRow[];
-  /** Id of the open row. */
-  readonly id: number;
-  /** Number of rows that match the filters; null if there are too many to count. */
-  readonly total: number | null;
+export interface RequestDrawerProps extends OpenList<UnknownRow> {
   readonly findBlock: FindBlock;
   readonly blocking: Blocking;
-  readonly onMove: (id: number) => void;
-  /** Called when the last loaded row is opened. */
-  readonly onLast: () => void;
   /** Filters the list by the visitor. */
   readonly onShowAll: (ip: string) => void;
   readonly onClosed: () => void;
@@ -45,36 +36,18 @@ export interface RequestDrawerProps {
 
 /** The details of a request: what happened and why, the visitor, and Block. */
 export default function RequestDrawer(props: RequestDrawerProps) {
-  const { rows, id, total, findBlock, blocking, onMove, onLast, onShowAll, onClosed } = props;
+  const { id, findBlock, blocking, onShowAll, onClosed } = props;
   const closing = useDialogClose(onClosed);
   const { details, loadedAt, failure, retry } = useRequestDetails(id);
-  const index = rows.findIndex((row) => row.id === id);
-  const step = (by: 1 | -1): (() => void) | null => {
-    const next = index < 0 ? undefined : rows[index + by];
-    return next === undefined ? null : () => onMove(next.id);
-  };
-
-  const isLast = index === rows.length - 1;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each last row
-  useEffect(() => {
-    if (isLast) onLast();
-  }, [isLast, rows.length]);
-
+  const { place } = useOpenRow(props);
   const block = details === null ? null : findBlock(details.visitor.ip, details.visitor.block, loadedAt);
   return (
     <Drawer
       title={__('Request', 'security-optimizer')}
-      position={
-        index < 0 || total === null || total < rows.length
-          ? ''
-          : /* translators: 1: place in a list, 2: number of entries */
-            sprintf(__('%1$s of %2$s', 'security-optimizer'), formatNumber(index + 1), formatNumber(total))
-      }
+      place={place}
       closing={closing}
       newerText={__('Newer request', 'security-optimizer')}
       olderText={__('Older request', 'security-optimizer')}
-      onNewer={step(-1)}
-      onOlder={step(1)}
       busy={details === null && failure === null}
       footer={<Foot details={details} block={block} blocking={blocking} />}
     >
