@@ -5,13 +5,12 @@ import {
   attackGoals,
 } from '@security-optimizer/contract/activity/attackers';
 import { parseAddress } from '../lib/address.js';
-import { parseRange } from '../lib/address-set.js';
+import { isWithin, parseRange } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import { localDate, localDaysFrom } from '../lib/time-zone.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, AttackerDay, AttackFacts } from './activity-store.js';
-import { isWithin } from './blocklist/address-network.js';
 import type { CurrentBlocks } from './blocklist/current-blocks.js';
 import { type ProtectedAddresses, reasonNotToBlockAddress } from './blocklist/protected-visitors.js';
 import { GUESSES, readFailedLogins } from './failed-logins.js';

@@ -66,6 +66,11 @@ export function overlap(a: Range, b: Range): boolean {
   return compare(a.from, b.to) <= 0 && compare(b.from, a.to) <= 0;
 }
 
+/** Whether a range is inside another one. */
+export function isWithin(range: Range, outer: Range): boolean {
+  return compare(outer.from, range.from) <= 0 && compare(range.to, outer.to) <= 0;
+}
+
 function compare(a: Address['words'], b: Address['words']): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 }

@@ -174,6 +174,12 @@ export function toClientKey(address: Address): string {
   return key;
 }
 
+/** Returns the subnet by which addresses are grouped and blocked: /24 of IPv4, /64 of IPv6. */
+export function toSubnet(address: Address): string {
+  if (address.family === 6) return toClientKey(address);
+  return `${address.text.slice(0, address.text.lastIndexOf('.'))}.0/24`;
+}
+
 /**
  * The network of a key, as text: the /24 of an IPv4 address, the /48 of an IPv6 one. The owner of a network can use all
  * addresses in it, so shares are counted for networks, too. Other text is a network of its own.

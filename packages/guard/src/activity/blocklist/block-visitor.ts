@@ -2,7 +2,7 @@ import { blockDurations, MAX_BLOCKED_AT_ONCE } from '@security-optimizer/contrac
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { toPlainAddress } from '@security-optimizer/contract/typed-text';
-import { parseAddress, toClientKey } from '../../lib/address.js';
+import { parseAddress, toClientKey, toSubnet } from '../../lib/address.js';
 import { parseRange, type Range, rangeText } from '../../lib/address-set.js';
 import { ApiError } from '../../lib/api-error.js';
 import { parseVisitor, parseVisitorRange } from '../../lib/carried-address.js';
@@ -13,7 +13,6 @@ import type { Actor } from '../../settings/audit-store.js';
 import type { SiteConfig, SiteId } from '../../site.js';
 import type { ActivityStore, Visitor } from '../activity-store.js';
 import { toAnonymizedNetwork } from '../visit.js';
-import { toAddressNetwork } from './address-network.js';
 import type {
   BlockChange,
   BlockedVisitor,
@@ -121,7 +120,8 @@ export async function blockAddress(
 ): Promise<AddressOutcome> {
   const found = await findVisitor(blocking, site.id, id);
   if (found.kind === 'user') throw new ApiError('not_found', { message: 'This visitor is a user and not an address.' });
-  const network = scope === 'single' ? null : scope === 'network' ? toAddressNetwork(found.value) : toNetwork(found);
+  const address = parseAddress(found.value);
+  const network = scope === 'single' ? null : scope === 'network' ? address && toSubnet(address) : toNetwork(found);
   if (value === 1) {
     const block = network === null ? found : networkBlock(network);
     // The address is checked first, since its reason is more specific than that of its network.
@@ -133,7 +133,6 @@ export async function blockAddress(
   const networkEnded = network !== null && (await unblock(blocking, { site, actor }, networkBlock(network)));
   const ended = await unblock(blocking, { site, actor }, found);
   const name = networkEnded && !ended ? network : found.name;
-  const address = parseAddress(found.value);
   if (address !== null && blocking.services.sites.isBlocked(site.id, address)) {
     throw new ApiError('invalid_input', {
       message: serverMessage('visitor_in_blocked_range', { name }),

@@ -1,11 +1,10 @@
 import type { CurrentBlock } from '@security-optimizer/contract/activity/blocks';
 import { toAddress, toClientKey } from '../../lib/address.js';
-import { parseRange } from '../../lib/address-set.js';
+import { isWithin, parseRange } from '../../lib/address-set.js';
 import { parseVisitor, parseVisitorRange, toVisitorText } from '../../lib/carried-address.js';
 import type { Clock } from '../../lib/clock.js';
 import type { Services } from '../../services.js';
 import type { SiteId } from '../../site.js';
-import { isWithin } from './address-network.js';
 import type { BlockedVisitor, BlocklistStore } from './blocklist-store.js';
 
 /** Ranges that are searched for the one that blocks an address; most sites have a handful. */

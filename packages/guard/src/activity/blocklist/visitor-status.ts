@@ -1,11 +1,11 @@
 import type { visitorStatus as visitorStatusCall } from '@security-optimizer/contract/activity/endpoints';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { z } from 'zod';
-import { parseRange } from '../../lib/address-set.js';
+import { parseAddress, toSubnet } from '../../lib/address.js';
+import { isWithin, parseRange } from '../../lib/address-set.js';
 import type { Actor } from '../../settings/audit-store.js';
 import type { SiteConfig } from '../../site.js';
 import type { UsersInfo } from '../../wordpress/connector-responses.js';
-import { isWithin, toAddressNetwork } from './address-network.js';
 import { type Blocking, type FoundVisitor, findVisitor, toNetwork } from './block-visitor.js';
 import type { CurrentBlocks } from './current-blocks.js';
 import { reasonNotToBlockAddress, reasonNotToBlockUser } from './protected-visitors.js';
@@ -81,9 +81,10 @@ async function readNetworkCost(
   actor: Actor,
   { kind, value, visitor }: FoundVisitor,
 ): Promise<VisitorStatus['network_cost']> {
-  const network = kind === 'ip' ? toAddressNetwork(value) : null;
-  const range = network === null ? null : parseRange(network);
-  if (network === null || range === null) return null;
+  const address = kind === 'ip' ? parseAddress(value) : null;
+  const network = address && toSubnet(address);
+  const range = network && parseRange(network);
+  if (!range) return null;
   const counted = await log.countVisitorsIn(site.id, range, COUNTED_VISITORS + 1);
   const own = actor.address === null ? null : parseRange(actor.address);
   return {

@@ -1,5 +1,5 @@
 import { type AttackGoal, attackGoals } from '@security-optimizer/contract/activity/attackers';
-import { parseAddress, toClientKey } from '../../lib/address.js';
+import { parseAddress, toSubnet } from '../../lib/address.js';
 import type { Prepare } from '../../storage/sqlite.js';
 import { AddressSketch } from './address-sketch.js';
 import { TopCounters } from './top-counters.js';
@@ -191,9 +191,8 @@ function addTo(counters: TopCounters<AttackerFacts>, value: string, attack: Atta
   }
 }
 
-/** Returns the network by which attackers are grouped: /24 of IPv4, /64 of IPv6. */
+/** Returns the network by which attackers are grouped. */
 export function toAttackNetwork(text: string): string {
   const address = parseAddress(text);
-  if (address === null) return text;
-  return address.family === 6 ? toClientKey(address) : `${text.slice(0, text.lastIndexOf('.'))}.0/24`;
+  return address === null ? text : toSubnet(address);
 }
