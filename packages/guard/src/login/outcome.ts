@@ -9,6 +9,7 @@ import {
   type KnownBrowser,
 } from '../http/login-cookies.js';
 import { startsSession } from '../http/session-cookies.js';
+import { resolveWithin } from '../lib/clock.js';
 import { isLoginForm } from '../rules/login-policy.js';
 import type { SessionCookieNames } from '../site.js';
 import type { LoginContext, LoginReport, RefuseReason } from '../wordpress/login-headers.js';
@@ -234,17 +235,6 @@ const MAX_PENDING_VIEWS = 2000;
 
 /** How long an error response waits for the missing report, milliseconds. */
 const WAIT_FOR_REPORT_MS = 3000;
-
-/** Resolves when the promise does, or after `ms` milliseconds. */
-function resolveWithin(promise: Promise<void>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timeout = setTimeout(resolve, ms);
-    void promise.then(() => {
-      clearTimeout(timeout);
-      resolve();
-    });
-  });
-}
 
 /** Statuses with which web servers refuse to read a request: 400, 413, 414, 431. */
 const WEB_SERVER_STATUSES: ReadonlySet<number> = new Set([400, 413, 414, 431]);

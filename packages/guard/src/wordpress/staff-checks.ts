@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.js';
+import { type Clock, resolveWithin } from '../lib/clock.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import { checksStaff, type Signal } from './signature.js';
 
@@ -82,15 +82,4 @@ export function createStaffChecks(deps: {
       failed.delete(site);
     },
   };
-}
-
-/** Resolves when the promise does, or after `ms` milliseconds. */
-function resolveWithin(promise: Promise<void>, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timeout = setTimeout(resolve, ms);
-    void promise.finally(() => {
-      clearTimeout(timeout);
-      resolve();
-    });
-  });
 }
