@@ -23,9 +23,8 @@ import {
   recognizeMachinePage,
   type UpstreamServer,
 } from './upstream-server.js';
+import { RESPONSE_MS, readBody } from './visit.js';
 
-/** Timeout of one response, milliseconds. */
-const RESPONSE_MS = 10_000;
 /** Longest response body that is read, bytes. */
 const BODY_BYTES = 262_144;
 
@@ -242,19 +241,9 @@ async function send(
       signal: AbortSignal.timeout(RESPONSE_MS),
     });
     const [response] = (await once(outgoing.end(body ?? undefined), 'response')) as [IncomingMessage];
-    const chunks: Buffer[] = [];
-    let length = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length >= BODY_BYTES) break;
-    }
+    const text = await readBody(response, BODY_BYTES);
     outgoing.destroy();
-    return {
-      status: response.statusCode as number,
-      headers: response.headers,
-      body: Buffer.concat(chunks).toString('utf8'),
-    };
+    return { status: response.statusCode as number, headers: response.headers, body: text };
   } catch {
     return null;
   }

@@ -20,7 +20,7 @@ export interface CertificateFacts {
 }
 
 /** Timeout of one response, milliseconds. */
-const RESPONSE_MS = 10_000;
+export const RESPONSE_MS = 10_000;
 /** Longest response body that is read, bytes. */
 const BODY_BYTES = 65_536;
 const AGENT = 'Security Optimizer doctor';
@@ -102,13 +102,7 @@ async function readResponse(outgoing: ClientRequest, sentAt: number): Promise<Vi
   // Read before the connection is closed.
   const own = { address: withoutMapping(socket.localAddress ?? ''), port: socket.localPort ?? 0 };
   const certificate = readCertificate(socket);
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= BODY_BYTES) break;
-  }
+  const body = await readBody(response, BODY_BYTES);
   outgoing.destroy();
   return {
     status: response.statusCode as number,
@@ -117,12 +111,24 @@ async function readResponse(outgoing: ClientRequest, sentAt: number): Promise<Vi
       rawHeaders[2 * at] as string,
       rawHeaders[2 * at + 1] as string,
     ]),
-    body: Buffer.concat(chunks).toString('utf8'),
+    body,
     own,
     certificate,
     sentAt,
     receivedAt,
   };
+}
+
+/** Reads a body as UTF-8, until it has `max` bytes. */
+export async function readBody(response: IncomingMessage, max: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= max) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function readCertificate(socket: Socket): CertificateFacts | null {
