@@ -38,7 +38,7 @@ it('keys that did not change are named with the place where they are set', () =>
   expect(outcome).toEqual({
     kind: 'partly',
     names: ['AUTH_KEY', 'NONCE_SALT'],
-    isCookieVoid: true,
+    rejectsOldCookies: true,
     cause: 'elsewhere',
     files: ['/srv/keys.php'],
   });
@@ -50,7 +50,7 @@ it('keys that did not change are named with the place where they are set', () =>
 
 it('a cookie is not called invalid while a scheme has its old salt', () => {
   const outcome = judgeSalts(written(), prints('new', old('AUTH_KEY', 'AUTH_SALT', 'auth')));
-  expect(outcome).toMatchObject({ kind: 'partly', isCookieVoid: false, cause: 'old-file' });
+  expect(outcome).toMatchObject({ kind: 'partly', rejectsOldCookies: false, cause: 'old-file' });
   expect(toText(outcome)).not.toContain('invalid');
   expect(toText(outcome)).toContain('Everyone is logged out anyway');
 });
@@ -63,7 +63,7 @@ it('the reason why nothing has changed is named', () => {
     [written(), 'old-file'],
   ] as const;
   for (const [result, cause] of causes) {
-    expect(judgeSalts(result, prints('old'))).toMatchObject({ kind: 'stay', cause, isCookieVoid: false });
+    expect(judgeSalts(result, prints('old'))).toMatchObject({ kind: 'stay', cause, rejectsOldCookies: false });
   }
 });
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { SiteConfig } from '../site.js';
@@ -12,8 +13,8 @@ const KEYS = ['key', 'salt'].flatMap((half) => SCHEMES.map((scheme) => `${scheme
 /**
  * What happened to WordPress's security keys.
  * - `replaced`: all eight have changed, in WordPress itself
- * - `partly`, `stay`: the keys in `names` are unchanged (empty when a plugin creates the keys); `isCookieVoid`: earlier
- * cookies are rejected nevertheless, since each is signed with two keys
+ * - `partly`, `stay`: the keys in `names` are unchanged (empty when a plugin creates the keys); `rejectsOldCookies`:
+ * earlier cookies are rejected nevertheless, since each is signed with two keys
  * - `kept`: no change was requested
  * - `unknown`: no new request to WordPress succeeded
  */
@@ -22,7 +23,7 @@ export type SaltsOutcome =
   | {
       readonly kind: 'partly' | 'stay';
       readonly names: readonly string[];
-      readonly isCookieVoid: boolean;
+      readonly rejectsOldCookies: boolean;
       readonly cause: SaltsCause;
       /** Files in which they seem to be set. */
       readonly files: readonly string[];
@@ -48,7 +49,7 @@ export function judgeSalts(written: Exclude<NewSalts, { change: 'kept' }>, now: 
   return {
     kind: names.length === KEYS.length || names.length === 0 ? 'stay' : 'partly',
     names,
-    isCookieVoid: schemes.length === 0,
+    rejectsOldCookies: schemes.length === 0,
     cause,
     files: cause === 'elsewhere' ? files : [],
   };
@@ -68,7 +69,7 @@ export async function proveSalts(
   commands: Pick<PostHackCommands, 'salts'>,
   site: SiteConfig,
   written: NewSalts,
-  pause: (ms: number) => Promise<void> = wait,
+  pause: (ms: number) => Promise<unknown> = sleep,
 ): Promise<SaltsOutcome> {
   if (written.change === 'kept') return { kind: 'kept' };
   let outcome: SaltsOutcome = { kind: 'unknown' };
@@ -93,10 +94,6 @@ async function readTwice(
   } catch {
     return { kind: 'unknown' };
   }
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 const BY_HAND =
@@ -126,14 +123,14 @@ export function saltsSentences(outcome: SaltsOutcome): ServerText[] {
         BY_HAND,
       ];
     default: {
-      const { kind, names, isCookieVoid, cause, files } = outcome;
+      const { kind, names, rejectsOldCookies, cause, files } = outcome;
       const first: ServerText =
         kind === 'stay'
           ? 'The security keys of WordPress could not be changed.'
           : serverMessage('salts_partly', { names: names.join(', ') });
       const where = files.length === 0 ? [] : [serverMessage('salts_set_in', { files: files.join(', ') })];
       const end = cause === 'old-file' || cause === 'plugin' ? [] : [BY_HAND];
-      return [first, isCookieVoid ? COOKIES_INVALID : LOGGED_OUT, reasons[cause], ...where, ...end];
+      return [first, rejectsOldCookies ? COOKIES_INVALID : LOGGED_OUT, reasons[cause], ...where, ...end];
     }
   }
 }

@@ -174,8 +174,8 @@ describe.skipIf(!isSupported)('New salts, in the configurations that sites have'
 
 /** The reported result, without reasons. */
 function facts(outcome: SaltsOutcome) {
-  if (!('names' in outcome)) return { kind: outcome.kind, names: [], isCookieVoid: outcome.kind === 'replaced' };
-  return { kind: outcome.kind, names: [...outcome.names].sort(), isCookieVoid: outcome.isCookieVoid };
+  if (!('names' in outcome)) return { kind: outcome.kind, names: [], rejectsOldCookies: outcome.kind === 'replaced' };
+  return { kind: outcome.kind, names: [...outcome.names].sort(), rejectsOldCookies: outcome.rejectsOldCookies };
 }
 
 /**
@@ -201,7 +201,7 @@ function truth(before: Seen, after: Seen) {
       : names.length === KEY_NAMES.length || names.length === 0
         ? 'stay'
         : 'partly';
-  return { kind, names, isCookieVoid: schemes.length === 0 };
+  return { kind, names, rejectsOldCookies: schemes.length === 0 };
 }
 
 function otherConstants({ constants }: Seen) {
