@@ -17,7 +17,7 @@ export class FactorKeyError extends Error {
     detail: string,
   ) {
     super(detail);
-    this.name = 'FactorKeyProblem';
+    this.name = 'FactorKeyError';
   }
 }
 
