@@ -77,8 +77,6 @@ export type SecurityEvent =
       readonly text: ServerText;
     });
 
-export type SecurityEventKind = SecurityEvent['kind'];
-
 /** Stores or handles an event. May throw StorageError; then the event is reported again, or lost. */
 export type SecurityEventListener = (site: SiteId, event: SecurityEvent) => Promise<void>;
 

@@ -41,8 +41,6 @@ interface Round {
   readonly forwarded: EvenResult;
   readonly flood: EvenResult | null;
   readonly lists: LoadResult | null;
-  /** Visits deleted during the turn. */
-  readonly cleared: number;
 }
 
 /** How much the work of the Activity Log slows forwarded requests. */
@@ -119,7 +117,7 @@ function measure({ at, busy }: Situation, seconds: number): Promise<Round> {
     if (busy.includes('clearing') && !busy.includes('flood') && cleared <= 0) {
       throw new Error('guard had deleted all old visits before the end of the turn');
     }
-    return { forwarded, flood: flooded, lists: listed, cleared };
+    return { forwarded, flood: flooded, lists: listed };
   });
 }
 

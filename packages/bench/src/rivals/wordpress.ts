@@ -3,7 +3,6 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { startPhpFpm } from '@security-optimizer/sandbox/stacks/php-fpm';
 import { type ProductionStack, startProductionStack } from '@security-optimizer/sandbox/stacks/production';
 import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import type { Bench } from '../measure.js';
@@ -17,14 +16,6 @@ const phpDir = fileURLToPath(new URL('../../php/', import.meta.url));
 /** Host name of the site. WordPress redirects requests to other hosts. */
 export const SITE_HOST = 'example.com';
 
-/** Options of PHP. The defaults are those of hosting providers. */
-export interface PhpOptions {
-  /** Whether PHP caches compiled scripts. Default: true. */
-  readonly opcache?: boolean;
-  /** Whether PHP has a single process, as guard. Default: 8 processes. */
-  readonly alone?: boolean;
-}
-
 export interface WordPress {
   readonly stack: ProductionStack;
   /** A copy without changes. */
@@ -33,8 +24,9 @@ export interface WordPress {
    * A copy with a must-use plugin that refuses the attacker.
    * @param entries length of its blocklist
    * @param when at once, which is the earliest time for a plugin, or on `init`, as usual
+   * @param php.opcache whether PHP caches compiled scripts, as with hosting providers
    */
-  withPlugin(entries: number, when: 'at once' | 'init', php?: PhpOptions): Promise<Server>;
+  withPlugin(entries: number, when: 'at once' | 'init', php?: { readonly opcache: boolean }): Promise<Server>;
   /** A copy with `auto_prepend_file`, which refuses the attacker before WordPress starts. */
   withPrepend(): Promise<Server>;
 }
@@ -68,17 +60,15 @@ async function start(bench: Bench): Promise<WordPress> {
     async alone() {
       return startNginxPhp(bench, phpSocket, { root: await copy('wordpress-alone') });
     },
-    async withPlugin(entries, when, { opcache = true, alone = false } = {}) {
-      const how = `${opcache ? '' : '_compiled_anew'}${alone ? '_one_process' : ''}`;
-      const name = `plugin_${entries}_${when.replace(' ', '_')}${how}`;
+    async withPlugin(entries, when, { opcache } = { opcache: true }) {
+      const name = `plugin_${entries}_${when.replace(' ', '_')}${opcache ? '' : '_compiled_anew'}`;
       const table = `bench_${name}`;
       const root = await copy(name);
       await mkdir(join(root, 'wp-content/mu-plugins'), { recursive: true });
       await cp(join(phpDir, 'refuse-plugin.php'), join(root, 'wp-content/mu-plugins/refuse-plugin.php'));
       await createTable(dir, table, entries);
       if (!opcache) await writeFile(join(root, '.user.ini'), 'opcache.enable = 0\n');
-      const socket = alone ? await startOneProcess(bench) : phpSocket;
-      return startNginxPhp(bench, socket, { root, params: { BENCH_TABLE: table, BENCH_WHEN: `"${when}"` } });
+      return startNginxPhp(bench, phpSocket, { root, params: { BENCH_TABLE: table, BENCH_WHEN: `"${when}"` } });
     },
     async withPrepend() {
       const root = await copy('wordpress-prepend');
@@ -88,17 +78,6 @@ async function start(bench: Bench): Promise<WordPress> {
       return startNginxPhp(bench, phpSocket, { root });
     },
   };
-}
-
-/** PHP-FPM with a single process. Returns its socket. */
-async function startOneProcess(bench: Bench): Promise<string> {
-  const programs = findPrograms();
-  if (typeof programs === 'string') throw new Error(programs);
-  const dir = join(bench.dir, 'one-process');
-  for (const name of ['run', 'logs', 'tmp', 'mail']) await mkdir(join(dir, name), { recursive: true });
-  const socket = join(dir, 'run/php-fpm.sock');
-  bench.stopAtEnd(await startPhpFpm(programs.phpFpm, { dir, socket, asRoot: process.getuid?.() === 0, processes: 1 }));
-  return socket;
 }
 
 /** Creates the plugin's blocklist, the attacker last. */

@@ -94,7 +94,6 @@ export const earlierCheckup = z.object({
   /** Number of checks that did not run. */
   missing: z.array(z.enum(CHECKS)),
 });
-export type EarlierCheckup = z.infer<typeof earlierCheckup>;
 
 export const checkupSchema = z.object({
   /** Checks that have ended in the running checkup. */

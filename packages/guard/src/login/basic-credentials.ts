@@ -47,11 +47,6 @@ export class BasicCredentials {
   readonly #probes = new Map<string, Promise<boolean>>();
   readonly #probeCounts = new Map<SiteId, number>();
 
-  /** Number of credentials whose probe is under way. */
-  get pending(): number {
-    return this.#probes.size;
-  }
-
   /**
    * A fingerprint of a request's credentials, which doesn't reveal them.
    * @returns null when there are none, or several: in that case the web server may read others than WordPress

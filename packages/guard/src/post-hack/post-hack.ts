@@ -106,7 +106,6 @@ export function postHack(deps: PostHackContext) {
     },
   };
 }
-export type PostHackActions = ReturnType<typeof postHack>;
 
 async function fetchFacts(commands: Pick<PostHackCommands, 'plugins'>, site: SiteConfig): Promise<PostHackFacts> {
   try {

@@ -123,10 +123,10 @@ describe('the route of a request', () => {
 
   it('has the path of WordPress’s own script', () => {
     const input = { login: { ...defaultLoginSettings, ...custom }, paths: inBlog, timeZone: 'UTC' };
-    expect(compileLoginPolicy(input)).toMatchObject({
-      scriptPath: '/blog/core/wp-login.php',
-      loginPath: '/blog/my-door',
-    });
-    expect(compileLoginPolicy({ ...input, login: defaultLoginSettings }).loginPath).toBe('/blog/core/wp-login.php');
+    const facts = { routeSegments: ['my-door'] };
+    const scriptPath = '/blog/core/wp-login.php';
+    expect(compileLoginPolicy(input).getLoginPaths(facts)).toMatchObject({ scriptPath, loginPath: '/blog/my-door' });
+    const usual = compileLoginPolicy({ ...input, login: defaultLoginSettings });
+    expect(usual.getLoginPaths(facts)).toMatchObject({ scriptPath, loginPath: scriptPath });
   });
 });

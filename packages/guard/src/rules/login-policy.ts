@@ -15,10 +15,6 @@ export interface LoginPolicy {
   readonly hasCustomUrl: boolean;
   /** Names of hidden parts in a path, lower-case. */
   readonly hiddenNames: ReadonlySet<string>;
-  /** Path at which visitors open the login: home path and slug, or WordPress's own path. */
-  readonly loginPath: string;
-  /** Path of `wp-login.php`. */
-  readonly scriptPath: string;
   /**
    * The login paths for a request to the login. In a network, each site in a folder has the custom address below its
    * own path: the connector serves it only if there is such a site.
@@ -34,7 +30,7 @@ export interface LoginPolicy {
 }
 
 export interface LoginPaths {
-  /** Path at which visitors open it. */
+  /** Path at which visitors open it: home path and slug, or WordPress's own path. */
   readonly loginPath: string;
   /** Path of its `wp-login.php`. */
   readonly scriptPath: string;
@@ -65,8 +61,6 @@ export function compileLoginPolicy({ login, paths, timeZone, multisite = false }
     limit: login.login_attempts,
     hasCustomUrl: custom,
     hiddenNames: listHiddenNames(paths),
-    loginPath,
-    scriptPath,
     getLoginPaths({ routeSegments }: Pick<LoginRouteFacts, 'routeSegments'>) {
       const folder = findFolder(routeSegments);
       if (folder === null) return main;

@@ -99,7 +99,6 @@ it('is never shared by a site with blocked addresses', () => {
   const first = policies.compile({ ...freshSite, blocked: AddressSet.from(['192.0.2.1']) });
   const second = policies.compile({ ...freshSite, blocked: AddressSet.from(['192.0.2.2']) });
   expect(new Set([open, first, second]).size).toBe(3);
-  expect([open, first, second].map(({ blocked }) => blocked.size)).toEqual([0, 1, 1]);
 });
 
 it('is dropped after a long time without use', () => {

@@ -43,8 +43,6 @@ export type OnRuleError = (rule: string, cause: unknown) => void;
 export interface Snapshot {
   readonly paths: SitePaths;
   readonly sessionCookies: SessionCookieNames;
-  /** Addresses whose requests are all refused. Also evaluated separately, before a request is parsed. */
-  readonly blocked: SnapshotInput['blocked'];
   readonly login: LoginPolicy;
   /**
    * Plugins whose signed requests are allowed although XML-RPC is off. Empty while it is on, since nothing is checked
@@ -81,7 +79,6 @@ export function compileSnapshot(input: SnapshotInput, rules: readonly Rule[] = p
   return Object.freeze({
     paths: input.paths,
     sessionCookies: input.sessionCookies ?? USUAL_SESSION_COOKIES,
-    blocked: input.blocked,
     login: compileLoginPolicy(input),
     signedXmlRpc: input.options.disable_xml_rpc === 1 ? (input.signedXmlRpc ?? []) : [],
     language: input.language ?? english,

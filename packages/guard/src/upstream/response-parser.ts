@@ -54,11 +54,6 @@ export class ResponseParser {
     this.#interim = 0;
   }
 
-  /** Whether a response is still expected or under way. */
-  get busy(): boolean {
-    return this.#state !== 'done';
-  }
-
   /**
    * How long the web server keeps an idle connection open, seconds, according to its latest response; null if it did
    * not say.

@@ -29,7 +29,7 @@ export interface PassedGuard {
  *
  * @param path of a Unix socket. Default: a TCP port of this machine
  */
-export async function passedSocket(options: { dataDir: string; path?: string; args?: string[]; count?: number }) {
+export async function passedSocket(options: { dataDir: string; path?: string; count?: number }) {
   const opened = createServer();
   const { path } = options;
   await new Promise<void>((resolve) => {
@@ -40,7 +40,7 @@ export async function passedSocket(options: { dataDir: string; path?: string; ar
   // Node removes the path at which it has opened the socket.
   if (path !== undefined) await link(`${path}.opened`, path);
   const { fd } = (opened as unknown as { _handle: { fd: number } })._handle;
-  const command = [process.execPath, bin, 'serve', '--data-dir', options.dataDir, ...(options.args ?? [])];
+  const command = [process.execPath, bin, 'serve', '--data-dir', options.dataDir];
   const supervisor = spawn('sh', ['-c', SUPERVISOR, 'sh', ...command], { stdio: ['pipe', 'pipe', 'pipe', fd] });
   // From now on only the supervisor has it. No client has connected yet.
   opened.close();

@@ -26,8 +26,7 @@ export interface ServiceOptions {
   /** Polled until it resolves to true. */
   readonly ready: () => Promise<boolean>;
   readonly readySeconds: number;
-  /** Signal for a clean stop; SIGKILL follows after `stopSeconds`. */
-  readonly stopSignal?: NodeJS.Signals;
+  /** SIGKILL follows SIGTERM after this time. */
   readonly stopSeconds?: number;
   /** The service keeps running when this process ends. By default it ends too, even if this process is killed. */
   readonly outlivesParent?: boolean;
@@ -68,7 +67,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
   const running = () => failure === null && child.exitCode === null && child.signalCode === null;
   const stop = async () => {
-    await stopGroup(child, options.stopSignal ?? 'SIGTERM', options.stopSeconds ?? 3);
+    await stopGroup(child, options.stopSeconds ?? 3);
     unwatchProcess(options.pidFile);
     removeRecord(options.pidFile);
   };
@@ -114,12 +113,12 @@ async function waitUntilReady(options: ServiceOptions, running: () => boolean): 
   throw new Error(`not ready after ${options.readySeconds} s`);
 }
 
-async function stopGroup(child: ChildProcess, signal: NodeJS.Signals, seconds: number): Promise<void> {
+async function stopGroup(child: ChildProcess, seconds: number): Promise<void> {
   const pid = child.pid;
   if (pid === undefined) return;
   const ended = () => child.exitCode !== null || child.signalCode !== null;
   if (!ended()) {
-    signalGroup(pid, signal);
+    signalGroup(pid, 'SIGTERM');
     await waitUntil(seconds, ended);
   }
   // Workers can outlive their master, and a master can ignore the signal.

@@ -15,7 +15,6 @@ export interface EmbeddedWordPressOptions {
   /** Public address of the site, without a slash at the end. */
   readonly siteUrl: string;
   readonly log: (line: string) => void;
-  readonly cacheDir?: string;
 }
 
 export interface RunningWordPress {
@@ -42,7 +41,7 @@ export async function startEmbeddedWordPress(options: EmbeddedWordPressOptions):
   for (const dir of ['logs', 'tmp', 'mail', 'run']) mkdirSync(join(dataDir, dir), { recursive: true });
   const database = { kind: 'sqlite', dir: join(dataDir, 'database'), file: '.ht.sqlite' } as const;
   const release = await layOutWordPress({ ...options, dir: wordpressDir, database });
-  const wasm = { dataDir, cacheDir: options.cacheDir ?? getDefaultCacheDir(), log: options.log };
+  const wasm = { dataDir, cacheDir: getDefaultCacheDir(), log: options.log };
   const runPhp = phpKind === 'native' ? createPhpRunner(dataDir) : createWasmPhpRunner(wasm);
   const owner = await installWordPress({ wordpressDir, dataDir, siteUrl: options.siteUrl, runPhp });
   const server = await (phpKind === 'native'

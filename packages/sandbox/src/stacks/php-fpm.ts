@@ -8,12 +8,10 @@ export interface PhpFpmOptions {
   readonly dir: string;
   readonly socket: string;
   readonly asRoot: boolean;
-  /** Number of concurrent requests; the default is 8. */
-  readonly processes?: number;
 }
 
 /** One pool of workers that listens on a socket file. */
-function formatConfig({ dir, socket, asRoot, processes = 8 }: PhpFpmOptions): string {
+function formatConfig({ dir, socket, asRoot }: PhpFpmOptions): string {
   return [
     '[global]',
     `pid = ${dir}/run/php-fpm.pid`,
@@ -24,7 +22,7 @@ function formatConfig({ dir, socket, asRoot, processes = 8 }: PhpFpmOptions): st
     `listen = ${socket}`,
     'listen.mode = 0600',
     'pm = static',
-    `pm.max_children = ${processes}`,
+    'pm.max_children = 8',
     'catch_workers_output = yes',
     ...Object.entries(getPhpSettings(dir)).map(([name, value]) => `php_admin_value[${name}] = "${value}"`),
     '',

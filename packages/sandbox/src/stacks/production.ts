@@ -18,7 +18,6 @@ export interface ProductionStackOptions {
   /** The default is `tuned`. */
   readonly nginx?: NginxSetup;
   readonly log?: (line: string) => void;
-  readonly cacheDir?: string;
 }
 
 export interface ProductionStack {

@@ -10,7 +10,6 @@ export interface LayOutOptions {
   readonly siteUrl: string;
   /** The default is the version in the folder, else the default version. */
   readonly wordpressVersion?: string;
-  readonly cacheDir?: string;
   readonly log: (line: string) => void;
 }
 
@@ -37,14 +36,12 @@ async function layOutFiles({
   dir,
   database,
   wordpressVersion: requested,
-  cacheDir,
   log,
 }: LayOutOptions): Promise<string> {
   const installed = findInstalledRelease(dir);
   if (installed === null) {
     const fetched = await fetchWordPress({
       ...(requested === undefined ? {} : { version: requested }),
-      ...(cacheDir === undefined ? {} : { cacheDir }),
       log,
     });
     copyWordPress(fetched, dir, database.kind === 'sqlite');

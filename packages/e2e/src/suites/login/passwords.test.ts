@@ -60,7 +60,7 @@ ${SHOP_PLUGIN}
 ${record.php}add_action( 'wp_loaded', function () {
   if ( isset( $_GET['chat'] ) ) { sleep( 3 ); exit( 'nothing new' ); }
 } );`;
-  const _suite = prepareLoginSuite(stack, {
+  prepareLoginSuite(stack, {
     plugin: { file: 'count-checks.php', php },
     logins: VICTIMS.map(victim),
     limit: LIMIT,

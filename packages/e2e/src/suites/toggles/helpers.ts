@@ -22,8 +22,6 @@ export interface ToggleSuite {
   readonly prepare?: (stack: Stack, owner: Session) => Promise<void>;
   /** Removes what `prepare` has created, since later suites use the same site. */
   readonly cleanUp?: (stack: Stack) => void;
-  /** The success message; by default the toggle's own. */
-  readonly onText?: string;
   /** Requests that must get the same response with the toggle off as without the connector. */
   readonly probes: (stack: Stack, owner: Session) => readonly TypedRequest[];
   /** Tests that run while the toggle is on and the other six are off. */
@@ -62,7 +60,7 @@ export function toggleSuite(suite: ToggleSuite): void {
     });
 
     it('is turned on by the owner in the browser', async () => {
-      await clickSwitch(page, toggle, 'on', suite.onText ?? toggle.messages.on);
+      await clickSwitch(page, toggle, 'on', toggle.messages.on);
       expect(await readOptions(stack, owner)).toEqual({ ...allOptions(0), [toggle.field]: 1 });
     });
 

@@ -37,9 +37,6 @@ export interface BlockTerms {
   readonly note: string;
 }
 
-/** A permanent block without a note. */
-export const NO_TERMS: BlockTerms = { until: null, note: '' };
-
 /** A block to store. `visitorId` null: it gets an id of its own, as for a range, which is no visitor. */
 export interface NewBlock extends Pick<BlockedVisitor, 'kind' | 'value' | 'name'>, Partial<BlockTerms> {
   readonly visitorId: number | null;
