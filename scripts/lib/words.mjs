@@ -13,7 +13,7 @@ import { parseSync } from 'vite';
  *
  * @type {readonly Word[]}
  */
-export const formerWords = [
+const formerWords = [
   { gone: /\broads?\b/, use: 'route' },
   { gone: /\bdoors?\b/, use: 'login page, gateway, two-factor flow', except: /\w[ -]door/ },
   { gone: /\bstrangers?\b/, use: 'anonymous client' },

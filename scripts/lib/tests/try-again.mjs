@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** More failed files than this are no accident of a busy machine: the run fails. */
-export const MAX_FLAKY = 5;
+const MAX_FLAKY = 5;
 
 /**
  * Runs each test file that failed once more, by itself, one after the other, when everything else has ended. A file that
@@ -13,7 +13,7 @@ export const MAX_FLAKY = 5;
  * @returns `{ passed, failed, failures, flaky }`; `flaky` holds
  *   `{ job, file, seconds: { first, second }, failures: [{ name, text }] }` with the failures of the first time
  */
-export async function retryFailed(sums, isStopped = () => false) {
+async function retryFailed(sums, isStopped = () => false) {
   const after = { passed: sums.passed, failed: sums.failed, failures: [...sums.failures], flaky: [] };
   if (sums.files.length > MAX_FLAKY) {
     after.failures.push(`${sums.files.length} test files failed; more than ${MAX_FLAKY} are not tried again.`);

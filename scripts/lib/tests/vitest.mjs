@@ -47,7 +47,7 @@ export async function vitest({ folder, config, results, node = process.execPath,
  * @param results what the reporter wrote; null: nothing, since the run crashed
  * @returns as `vitest` does
  */
-export function judge(name, code, results) {
+function judge(name, code, results) {
   if (results === null) {
     return { passed: 0, failed: 1, failures: [`${name}: ended with ${code}, without results`], files: [], seconds: 0 };
   }

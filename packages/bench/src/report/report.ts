@@ -111,7 +111,7 @@ export function table(lines: readonly Line[]): string {
 }
 
 /** Formats the report as a Markdown table. */
-export function markdownTable(lines: readonly Line[]): string {
+function markdownTable(lines: readonly Line[]): string {
   const rows = lines.map((entry) => `| ${cells(entry).join(' | ')} |`);
   const rule = HEADS.map((_, column) => (RIGHT.has(column) ? '--:' : '---'));
   return [`| ${HEADS.join(' | ')} |`, `| ${rule.join(' | ')} |`, ...rows, ''].join('\n');

@@ -8,7 +8,7 @@ import { currentBlock } from './blocks.js';
  */
 export const attackGoals = ['passwords', 'holes', 'files', 'users', 'spam', 'overload'] as const;
 export type AttackGoal = (typeof attackGoals)[number];
-export const attackGoal = z.enum(attackGoals);
+const attackGoal = z.enum(attackGoals);
 
 const attacker = z.object({
   /** An address, or a network (`198.51.100.0/24`, `2001:db8:77::/64`) if several of its addresses attack. */

@@ -2,7 +2,7 @@
  * The reasons of refused requests by the name of the rule. The names are an interface: the log, exports and responses
  * contain them. For a name with a colon that is not listed, the entry of the part before the colon applies.
  */
-export const ruleReasons: Readonly<Record<string, string>> = {
+const ruleReasons: Readonly<Record<string, string>> = {
   'blocked-visitor': 'Refused: this visitor is blocked.',
   'own-files': 'Refused: the files of this plugin can’t be opened by their address.',
   'login-access': 'Refused: this address is not on the list of Login Access.',
@@ -29,7 +29,7 @@ export const ruleReasons: Readonly<Record<string, string>> = {
 };
 
 /** For rules without an entry in this version. */
-export const OTHER_REFUSAL = 'Refused by a protection of this site.';
+const OTHER_REFUSAL = 'Refused by a protection of this site.';
 
 /** For requests with a wrong password. */
 export const FAILED_LOGIN_REASON = 'Failed login: the password was not accepted.';

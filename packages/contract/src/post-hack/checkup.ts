@@ -7,9 +7,9 @@ export const CHECKS = ['core', 'administrators', 'uploads', 'plugins'] as const;
 export type CheckName = (typeof CHECKS)[number];
 
 /** Maximum number of names in a list of a finding or a note; the others are counted. */
-export const CHECKUP_ITEMS_MAX = 200;
+const CHECKUP_ITEMS_MAX = 200;
 
-export const checkupFinding = z.object({
+const checkupFinding = z.object({
   /** Identifies the finding and its state: a file that was marked as known and changes again is a new finding. */
   key: z.string(),
   check: z.enum(CHECKS),
@@ -34,7 +34,7 @@ export const checkupFinding = z.object({
 });
 export type CheckupFinding = z.infer<typeof checkupFinding>;
 
-export const checkOutcome = z.object({
+const checkOutcome = z.object({
   check: z.enum(CHECKS),
   /** 0: the check could not run, so nothing is known. */
   ran: flag,
@@ -45,7 +45,7 @@ export const checkOutcome = z.object({
 export type CheckOutcome = z.infer<typeof checkOutcome>;
 
 /** Information that is not a finding. */
-export const checkupNote = z.object({
+const checkupNote = z.object({
   id: z.string(),
   title: z.string(),
   text: z.string(),
@@ -58,9 +58,9 @@ export const checkupNote = z.object({
 export type CheckupNote = z.infer<typeof checkupNote>;
 
 /** A finding that is marked as known. */
-export const keptFinding = z.object({ key: z.string(), title: z.string(), at: z.int(), by: z.string() });
+const keptFinding = z.object({ key: z.string(), title: z.string(), at: z.int(), by: z.string() });
 
-export const checkupResult = z.object({
+const checkupResult = z.object({
   /** Unix seconds. */
   at: z.int(),
   checks: z.array(checkOutcome),
@@ -72,7 +72,7 @@ export const checkupResult = z.object({
 export type CheckupResult = z.infer<typeof checkupResult>;
 
 /** A file that was removed and whose copy is kept. */
-export const removedFile = z.object({
+const removedFile = z.object({
   id: z.string(),
   /** Path below the folder of WordPress; the full path of a file elsewhere. */
   file: z.string(),
@@ -88,7 +88,7 @@ export type RemovedFile = z.infer<typeof removedFile>;
 /** Maximum number of files that are removed or restored by one call. */
 export const REMOVED_MAX = CHECKUP_ITEMS_MAX;
 
-export const earlierCheckup = z.object({
+const earlierCheckup = z.object({
   at: z.int(),
   findings: z.int(),
   /** Number of checks that did not run. */

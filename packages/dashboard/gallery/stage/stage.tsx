@@ -24,7 +24,7 @@ import { addStyles, force } from './styles.js';
 import { settle, userActions } from './user-actions.js';
 
 /** Shows examples. The capture script uses it; people use the URL. */
-export interface Stage {
+interface Stage {
   /**
    * Shows the sheet of a group, or one example.
    *

@@ -50,7 +50,7 @@ function face(family: string, url: string, range: string): string {
 const CLASS = { hover: 'force-hover', focus: 'force-focus', active: 'force-active' } as const;
 
 /** Copies each rule with `:hover`, `:focus` or `:active` to a rule with a class instead, right after the original. */
-export function addForcedStates(rules: CSSStyleSheet | CSSMediaRule): void {
+function addForcedStates(rules: CSSStyleSheet | CSSMediaRule): void {
   for (let at = rules.cssRules.length - 1; at >= 0; at--) {
     const rule = rules.cssRules[at];
     if (rule instanceof CSSMediaRule) addForcedStates(rule);

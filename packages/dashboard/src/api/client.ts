@@ -197,9 +197,9 @@ async function fetchResponse(
 }
 
 /** `gone`: the WordPress session has ended. `unknown`: the request failed. */
-export type Renewal = 'renewed' | 'gone' | 'unknown';
+type Renewal = 'renewed' | 'gone' | 'unknown';
 
-export interface NonceStore {
+interface NonceStore {
   current(): string;
   /** Replaces `stale` by a new nonce. Concurrent callers share one request. */
   renew(stale: string): Promise<Renewal>;
@@ -209,7 +209,7 @@ export interface NonceStore {
 const NONCE = /^[A-Za-z0-9]{8,64}$/;
 
 /** Holds the nonce of the WordPress session and renews it on demand. */
-export function createNonceStore(first: string, nonceUrl: string, fetch: Fetch): NonceStore {
+function createNonceStore(first: string, nonceUrl: string, fetch: Fetch): NonceStore {
   let nonce = first;
   let running: Promise<Renewal> | null = null;
 

@@ -63,14 +63,14 @@ export async function mount(
   };
 }
 
-export interface AppProps {
+interface AppProps {
   readonly services: Services;
   readonly page: PageText;
   readonly Page: ComponentType;
   readonly container: HTMLElement;
 }
 
-export function App({ services, page, Page, container }: AppProps) {
+function App({ services, page, Page, container }: AppProps) {
   return (
     <ServicesProvider services={services}>
       <Shell page={page} container={container}>

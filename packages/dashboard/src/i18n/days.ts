@@ -80,7 +80,7 @@ export function siteNow(timeZone: string, ms: number): SiteNow {
 const HOUR_MS = 3600_000;
 
 /** Offset of the site's time zone from UTC, milliseconds. */
-export function getUtcOffset(timeZone: string, ms: number): number {
+function getUtcOffset(timeZone: string, ms: number): number {
   const fixed = /^([+-])(\d{1,2}):?(\d{2})$/.exec(timeZone);
   if (fixed) {
     const minutes = Number(fixed[2]) * 60 + Number(fixed[3]);

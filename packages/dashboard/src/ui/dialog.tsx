@@ -224,7 +224,7 @@ export function useFocusReturn(findNext?: () => Element | null): void {
 }
 
 /** Makes the browser ask before the page is left while `active`. */
-export function useLeaveWarning(active: boolean): void {
+function useLeaveWarning(active: boolean): void {
   useEffect(() => {
     if (!active) return;
     function warn(event: BeforeUnloadEvent): void {

@@ -53,7 +53,7 @@ export interface RingSize {
   readonly gap: number;
 }
 
-export const LARGE_RING: RingSize = { size: 116, stroke: 9, gap: 4 };
+const LARGE_RING: RingSize = { size: 116, stroke: 9, gap: 4 };
 export const SMALL_RING: RingSize = { size: 44, stroke: 4.5, gap: 3.2 };
 
 /**

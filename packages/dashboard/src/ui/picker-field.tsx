@@ -45,7 +45,7 @@ export function PickerField({ label, icon, placeholder, text, error, children }:
   );
 }
 
-export interface Popup {
+interface Popup {
   readonly open: boolean;
   /** Contains the field and the popup. */
   readonly anchor: RefObject<HTMLDivElement | null>;
@@ -66,7 +66,7 @@ export interface Popup {
  * State of a popup below a field. Click, Enter, Space and arrow down open it; Escape and moving the focus away close
  * it.
  */
-export function usePopup(): Popup {
+function usePopup(): Popup {
   const [open, setOpen] = useState(false);
   const anchor = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);

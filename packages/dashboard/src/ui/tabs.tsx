@@ -97,7 +97,7 @@ const STEP = 40;
 /** Width of an arrow button and its shade, which cover the strip. */
 const ARROW = 56;
 
-export interface TabStrip {
+interface TabStrip {
   /** Ends of the strip where tabs are hidden. */
   readonly more: { readonly start: boolean; readonly end: boolean };
   /** @param direction 1 towards the last tab, -1 towards the first */
@@ -110,7 +110,7 @@ export interface TabStrip {
  * A strip that scrolls sideways. Uses positions on the screen, because browsers count scrolling in right-to-left
  * differently.
  */
-export function useTabStrip(list: RefObject<HTMLElement | null>): TabStrip {
+function useTabStrip(list: RefObject<HTMLElement | null>): TabStrip {
   const [more, setMore] = useState({ start: false, end: false });
 
   const measure = useCallback(() => {

@@ -200,7 +200,7 @@ function spokenType(type: ToastType): string {
 }
 
 /** Calls `close` after 7 seconds, not counting pauses. */
-export function useAutoClose(active: boolean, paused: boolean, close: () => void): void {
+function useAutoClose(active: boolean, paused: boolean, close: () => void): void {
   const remainingMs = useRef(TOAST_LIFE_MS);
   const latestClose = useRef(close);
   latestClose.current = close;
@@ -222,7 +222,7 @@ const SETTLE_MS = 50;
  * False for a moment after mounting. Screen readers announce changes of a known live region; some skip a region that is
  * inserted with its text.
  */
-export function useFilledLater(): boolean {
+function useFilledLater(): boolean {
   const [filled, setFilled] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setFilled(true), SETTLE_MS);

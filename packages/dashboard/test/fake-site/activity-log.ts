@@ -128,7 +128,7 @@ export function freshLog(): FakeLog {
 }
 
 /** Five attackers, one of them locked out. */
-export function freshAttackers(): Attackers {
+function freshAttackers(): Attackers {
   const attacker = (row: Partial<Attacker> & Pick<Attacker, 'address' | 'days' | 'goal' | 'target'>): Attacker => ({
     addresses: 1,
     hostname: '',
@@ -204,7 +204,7 @@ export function freshAttackers(): Attackers {
 }
 
 /** All kinds except one: no feature reports known vulnerabilities yet. */
-export const OFFERED = ALERT_KINDS.filter((kind) => kind !== 'vulnerability-found');
+const OFFERED = ALERT_KINDS.filter((kind) => kind !== 'vulnerability-found');
 
 function freshAlerts(): Alerts {
   return {
@@ -300,7 +300,7 @@ const dropdown = (wp_name: string, field: ReturnType<typeof child>): ActivityFil
   wp_name,
   children: [field],
 });
-export const filters: Readonly<Record<'unknown' | 'registered', ActivityFilter[]>> = {
+const filters: Readonly<Record<'unknown' | 'registered', ActivityFilter[]>> = {
   unknown: [
     date,
     dropdown(

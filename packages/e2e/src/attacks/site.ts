@@ -238,7 +238,7 @@ const lockedOut = (path: string) => `limited, not judged: ${path} tells this add
  * @param response the response to `/wp-login.php`
  * @param isMoved whether the caller says that the login has a custom URL
  */
-export function whyNotHidden(response: Pick<RawResponse, 'status' | 'body'>, isMoved: boolean): string | null {
+function whyNotHidden(response: Pick<RawResponse, 'status' | 'body'>, isMoved: boolean): string | null {
   if (response.status === 200 || /id=["']loginform["']/.test(response.body)) return '/wp-login.php shows the login';
   if (response.status === LIMITED_STATUS) return lockedOut('/wp-login.php');
   // The login may be closed to this address or at this time. If the caller knows that it is hidden, 403 reveals it.

@@ -17,7 +17,7 @@ import { joined, type Kind, page, post, postHead, request, several } from './req
 const LONGEST_PIPELINE = 100_000;
 
 /** How many connections the idle crowd has: as many as guard gives an address, unless it is configured otherwise. */
-export const IDLE_CROWD = 500;
+const IDLE_CROWD = 500;
 
 /** How long to wait for a response that is required. It only ends a hanging request. */
 const PATIENCE_MS = 10_000;

@@ -116,7 +116,7 @@ export interface GuardProcess {
 }
 
 /** Creates a data folder for a guard in front of one web server. */
-export async function layOutGuard(dataDir: string, upstream: string, secret: string): Promise<void> {
+async function layOutGuard(dataDir: string, upstream: string, secret: string): Promise<void> {
   mkdirSync(join(dataDir, 'sites'), { recursive: true, mode: 0o700 });
   writeFileSync(secretFile(dataDir, 'chaos'), secret, { mode: 0o600 });
   const listen = `127.0.0.1:${await findFreePort()}`;
@@ -125,7 +125,7 @@ export async function layOutGuard(dataDir: string, upstream: string, secret: str
 }
 
 /** Configures the limits, the proxy and the blocked address of chaos. */
-export async function prepareForChaos(dataDir: string, limits: Limits): Promise<void> {
+async function prepareForChaos(dataDir: string, limits: Limits): Promise<void> {
   const file = join(dataDir, CONFIG_FILE);
   const config = JSON.parse(readFileSync(file, 'utf8'));
   writeFileSync(file, JSON.stringify({ ...config, limits, trustedProxies: [addresses.proxy] }), { mode: 0o600 });
@@ -145,7 +145,7 @@ export async function prepareForChaos(dataDir: string, limits: Limits): Promise<
 }
 
 /** Starts `security-optimizer serve` and waits until it answers. */
-export async function startGuard(dataDir: string): Promise<GuardProcess> {
+async function startGuard(dataDir: string): Promise<GuardProcess> {
   const { listen } = JSON.parse(readFileSync(join(dataDir, CONFIG_FILE), 'utf8')) as { listen: string };
   const logFile = join(dataDir, 'chaos.log');
   const log = openSync(logFile, 'w');

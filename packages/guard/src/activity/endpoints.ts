@@ -241,7 +241,7 @@ async function countOlder(
 }
 
 /** Fetches the data of the tab Log Settings. Throws StorageError. */
-export async function getActivityOptions(
+async function getActivityOptions(
   deps: {
     readonly readSettings: (site: SiteId) => Promise<SiteSettings>;
     readonly store: Pick<ActivityStore, 'droppedVisits'>;

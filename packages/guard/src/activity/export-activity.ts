@@ -154,7 +154,7 @@ function pickFields(row: object, names: readonly string[]): ExportRecord {
 export type Cell = string | number | null;
 
 /** UTF-8 byte order mark: without it spreadsheets assume the system's encoding. */
-export const BYTE_ORDER_MARK = '\ufeff';
+const BYTE_ORDER_MARK = '\ufeff';
 
 /**
  * Prefixes that a spreadsheet interprets as a formula (OWASP, "CSV Injection"): = + - @, tab, CR and LF, and the

@@ -14,7 +14,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
 const NAME_LENGTH = 64;
 
 /** The replacement of a secret. */
-export const MASK = '***';
+const MASK = '***';
 
 /**
  * Replaces secret values in the query of a target or URL: the whole value of each parameter whose name says that it is

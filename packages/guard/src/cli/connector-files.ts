@@ -152,7 +152,7 @@ export function toIncludingLoader(sharedRelease: string): string {
 }
 
 /** All files of the connector except loader and key, with paths relative to the connector's folder. */
-export async function readContents(
+async function readContents(
   sources: ConnectorSources,
 ): Promise<readonly { readonly to: string; readonly bytes: Buffer }[]> {
   return Promise.all(sources.files.map(async ({ from, to }) => ({ to, bytes: await readFile(from) })));

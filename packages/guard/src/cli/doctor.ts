@@ -238,7 +238,7 @@ const LABELS: Readonly<Record<Finding['state'], string>> = {
 };
 
 /** The findings as text for a terminal. */
-export function doctorText(site: SiteId, findings: readonly Finding[]): string {
+function doctorText(site: SiteId, findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const indent = ' '.repeat(width + 11);
   const lines = findings.flatMap(({ check, state, message, advice }) => [

@@ -46,7 +46,7 @@ export async function eraseSite(dataDir: string, id: SiteId): Promise<ErasedRows
 }
 
 /** @throws CommandError when a running guard has the site in memory: it would write rows for it again */
-export async function refuseInUse(dataDir: string, id: SiteId): Promise<void> {
+async function refuseInUse(dataDir: string, id: SiteId): Promise<void> {
   if (!isDataDirInUse(dataDir)) return;
   const sites = await runningSites(dataDir);
   if (sites !== null && ![...sites.served, ...sites.quarantined].includes(id)) return;
@@ -133,7 +133,7 @@ export function hasSiteRows(site: SiteId, { dataDir, url }: SiteDatabases): bool
  * @param guardRuns whether guard runs on the data folder
  * @throws StorageError
  */
-export async function eraseSiteRows(
+async function eraseSiteRows(
   site: SiteId,
   databases: SiteDatabases,
   { guardRuns }: { readonly guardRuns: boolean },
@@ -157,7 +157,7 @@ export async function eraseSiteRows(
 }
 
 /** Activity Logs that guard has moved aside because they were corrupt. They contain visits of every site. */
-export async function brokenLogs(dataDir: string): Promise<readonly string[]> {
+async function brokenLogs(dataDir: string): Promise<readonly string[]> {
   return (await readdir(dataDir)).filter((name) => name.startsWith('activity.sqlite.corrupt-')).sort();
 }
 

@@ -20,7 +20,7 @@ import {
 import { toRealAddressAdvice } from './upstream-server.js';
 
 /** A site whose files the operator installs by hand, because its code is read-only or on another machine. */
-export interface ManualSite {
+interface ManualSite {
   readonly id: SiteId;
   /** 64 hexadecimal digits. */
   readonly secret: string;
@@ -34,7 +34,7 @@ export interface ManualSite {
 }
 
 /** Instructions for the operator: what to write where. The text contains the key. */
-export function printManualInstall(site: ManualSite): string {
+function printManualInstall(site: ManualSite): string {
   const { id, secret, requireGuard, sharedRelease, muPluginsDir, upstream } = site;
   const file = `/etc/security-optimizer/${id}.php`;
   const plugins =

@@ -317,7 +317,7 @@ function getFallbackPolicy({ snapshots, router }: Pick<EvaluateContext, 'snapsho
 }
 
 /** The facts that decide whether a login must stay hidden. */
-export interface LoginApproach {
+interface LoginApproach {
   readonly snapshot: Snapshot;
   readonly loginRoute: LoginRoute;
   readonly target: string;
@@ -331,7 +331,7 @@ export interface LoginApproach {
  *
  * @param requestId id of the request to WordPress, from which the decoy's key is derived
  */
-export function findDecoy(approach: LoginApproach, requestId: string): Decoy | null {
+function findDecoy(approach: LoginApproach, requestId: string): Decoy | null {
   const { snapshot, loginRoute, target } = approach;
   if (!snapshot.login.hasCustomUrl) return null;
   // In Away Mode no request for wp-admin reaches WordPress, and only WordPress can verify a session cookie.
@@ -342,7 +342,7 @@ export function findDecoy(approach: LoginApproach, requestId: string): Decoy | n
 }
 
 /** The target of WordPress's script behind a custom address. The connector ensures that a sign-up stays a sign-up. */
-export function toLoginTarget(
+function toLoginTarget(
   { login }: Snapshot,
   loginRoute: 'login' | 'signup',
   facts: RequestFacts,

@@ -18,7 +18,7 @@ export interface Peer {
 }
 
 /** The value in `trustedProxies` that trusts every program that can open guard's Unix socket. */
-export const UNIX_WORD = 'unix';
+const UNIX_WORD = 'unix';
 
 /** A connection over a Unix socket has no address. It comes from this machine. */
 const UNIX_ADDRESS: Address = { words: [0, 0, 0xffff, 0x7f000001], text: '127.0.0.1', family: 4 };

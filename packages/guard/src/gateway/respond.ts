@@ -214,7 +214,7 @@ function toRefusalJson({ page, language, host }: RefusalDetails, reference: stri
 }
 
 /** Sends a refusal without forwarding the request. */
-export function sendRefusal(
+function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
   refused: RefusalDetails,
@@ -247,16 +247,16 @@ function plainLine(title: string): Buffer {
 }
 
 /** HTTP status of the response. */
-export const LOGIN_CLOSED_STATUS = { locked: 429, away: 403 } as const;
+const LOGIN_CLOSED_STATUS = { locked: 429, away: 403 } as const;
 
-export type LoginClosedDetails = Omit<ClosedLogin, 'until'> & {
+type LoginClosedDetails = Omit<ClosedLogin, 'until'> & {
   /** JSON for programs that read it, a fault for XML-RPC; `page` depends on the `Accept` header. */
   readonly format: 'json' | 'xml-rpc' | 'page';
   readonly language: Language;
 };
 
 /** Responds that the login is closed, and until when: a page for browsers, JSON or XML for programs, else one line. */
-export function sendLoginClosed(
+function sendLoginClosed(
   request: IncomingMessage,
   response: ServerResponse,
   closed: LoginClosed,

@@ -18,7 +18,7 @@ export interface RoutedSite {
 }
 
 /** A configured site that must not be served. */
-export interface Quarantine {
+interface Quarantine {
   readonly quarantined: QuarantinedSite;
 }
 

@@ -50,7 +50,7 @@ const CHECKED_MAX = 4;
  * Values of the cookies for this purpose that were signed with this secret, longer paths first. There may be other
  * cookies of the same name: from a site in a folder of the same host, or from a parent or sibling host.
  */
-export function readSignedCookies(secret: string, purpose: CookiePurpose, header: string | undefined): string[] {
+function readSignedCookies(secret: string, purpose: CookiePurpose, header: string | undefined): string[] {
   return readCookies(header, COOKIE_NAMES[purpose])
     .slice(0, CHECKED_MAX)
     .flatMap((signed) => verifySignedValue(secret, purpose, signed) ?? []);
@@ -65,7 +65,7 @@ export function cookieFolder({ home, admin }: Pick<SitePaths, 'home' | 'admin'>)
 }
 
 /** A `Set-Cookie` value with a signed cookie. @param seconds how long the browser keeps it */
-export function createSignedCookie(
+function createSignedCookie(
   secret: string,
   purpose: CookiePurpose,
   value: string,

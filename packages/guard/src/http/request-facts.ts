@@ -319,7 +319,7 @@ const PARAMETERS_MAX = 20;
  * name in the path matters. Jetpack's servers repeat the signature in `Authorization: X_JETPACK …`, so only `Basic` is
  * refused.
  */
-export function findSignedXmlRpc(
+function findSignedXmlRpc(
   facts: Pick<RequestFacts, 'method' | 'segments' | 'query' | 'hasBasic'>,
   plugins: readonly SignedXmlRpc[],
 ): string | null {

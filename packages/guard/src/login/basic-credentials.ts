@@ -185,7 +185,7 @@ async function areCheckedByWebServer(exchange: Exchange): Promise<boolean> {
 }
 
 /** Name and password of a request with exactly one `Authorization: Basic` header, as they were sent; null otherwise. */
-export function readBasicCredentials(rawHeaders: readonly string[]): string | null {
+function readBasicCredentials(rawHeaders: readonly string[]): string | null {
   let found: string | null = null;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;

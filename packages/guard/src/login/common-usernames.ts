@@ -23,10 +23,7 @@ const NO_MATCH = 'This user is not an administrator with a common username.';
  *
  * @returns texts by user ID; empty when all names are valid
  */
-export function checkNewUsernames(
-  names: readonly NewName[],
-  { users, matches }: LoginData,
-): Record<string, ServerText> {
+function checkNewUsernames(names: readonly NewName[], { users, matches }: LoginData): Record<string, ServerText> {
   const fields: Record<string, ServerText> = {};
   const usedNames = new Set(users.map((name) => name.toLowerCase()));
   const typed = new Set<string>();
@@ -48,7 +45,7 @@ export function checkNewUsernames(
 }
 
 /** The text for a fault that WordPress reports. */
-export function usernameText(fault: RenameFault, name: string): ServerText {
+function usernameText(fault: RenameFault, name: string): ServerText {
   switch (fault) {
     case 'typed':
       return serverMessage('username_typed', { name });

@@ -208,7 +208,7 @@ export function createLoginAttemptRepository(deps: {
 }
 
 /** Changes that are written together. */
-export interface Batch {
+interface Batch {
   /** Entries by key; null for a removed entry. */
   readonly changes: Map<string, AttemptEntry | null>;
   /** Resolves once the write has ended, whether or not it succeeded. */
@@ -218,7 +218,7 @@ export interface Batch {
   late: boolean;
 }
 
-export function createBatch(): Batch {
+function createBatch(): Batch {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;

@@ -105,7 +105,7 @@ export interface LoginAttemptTables {
 }
 
 /** The key of an unlock of a whole site. */
-export const ALL_KEYS = '';
+const ALL_KEYS = '';
 
 const loginAttemptsMigration: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {

@@ -13,7 +13,7 @@ const THROTTLED_MAX = 200;
 const NO_USERS: readonly number[] = [];
 
 /** Times of the latest failures, oldest first, at most one more than `THROTTLE_AFTER`. */
-export type FailureTimes = readonly number[];
+type FailureTimes = readonly number[];
 
 function addFailure(times: FailureTimes, now: number): FailureTimes {
   return [...times.slice(-THROTTLE_AFTER), now];

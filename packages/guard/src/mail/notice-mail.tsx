@@ -79,7 +79,7 @@ export function renderNotice(
 }
 
 /** Formats the notice as plain text, for mail clients that show no HTML. */
-export function noticeText({ headline, date, lead, facts, list, task, reason, reasonLink }: Notice): string {
+function noticeText({ headline, date, lead, facts, list, task, reason, reasonLink }: Notice): string {
   const line = (link: NoticeLink | null | undefined) => (link ? [`${link.label}: ${link.href}`] : []);
   const blocks = [
     [headline, date],

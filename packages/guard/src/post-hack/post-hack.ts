@@ -11,7 +11,7 @@ import { newLogOut } from './log-out-users.js';
 import { isReinstallable, newReinstallation } from './reinstall-plugins.js';
 
 /** Counts for the page; null when unknown. */
-export interface PostHackFacts {
+interface PostHackFacts {
   readonly plugins: number | null;
   readonly users: number | null;
   readonly sessions: number | null;

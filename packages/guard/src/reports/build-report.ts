@@ -250,7 +250,7 @@ export function formatPeriod(language: Language, { edges, soFar }: ReportPeriod,
  * Formats the weekday of a day that begins at a time: `Mon`.
  * @param at Unix seconds
  */
-export function formatWeekday({ dates }: Language, timeZone: string, at: number): string {
+function formatWeekday({ dates }: Language, timeZone: string, at: number): string {
   return wallClock(timeZone, at).toLocaleDateString(dates, { weekday: 'short', timeZone: 'UTC' });
 }
 
@@ -297,7 +297,7 @@ const NO_CHANGE = /^(?:log(?:in|out)(?:$|\.)|factor\.(?:failed|back-up-code)$)/;
 const labels: ReadonlyMap<string, string> = new Map(activityKinds.map(({ id, label }) => [id, label]));
 
 /** Returns changes by users, most frequent first, with the labels of the Activity Log's filter. */
-export function toChanges(
+function toChanges(
   { translate }: Language,
   events: WeekTotals['events'],
 ): { readonly kind: string | null; readonly label: string; readonly count: number }[] {

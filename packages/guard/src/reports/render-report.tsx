@@ -58,7 +58,7 @@ function Card({ report }: { readonly report: WeeklyReport }): ReactNode {
 }
 
 /** The figures, two in a row. */
-export function Figures({ figures }: { readonly figures: readonly ReportFigure[] }): ReactNode {
+function Figures({ figures }: { readonly figures: readonly ReportFigure[] }): ReactNode {
   const pairs = figures.flatMap((figure, index) =>
     index % 2 === 0 ? [[figure, ...figures.slice(index + 1, index + 2)]] : [],
   );
@@ -91,7 +91,7 @@ export function Figures({ figures }: { readonly figures: readonly ReportFigure[]
 }
 
 /** A list with names at the beginning of the lines and numbers at their ends. */
-export function List({ list, end }: { readonly list: ReportList; readonly end: 'left' | 'right' }): ReactNode {
+function List({ list, end }: { readonly list: ReportList; readonly end: 'left' | 'right' }): ReactNode {
   const gap: CSSProperties = end === 'right' ? { paddingRight: 12 } : { paddingLeft: 12 };
   return (
     <Part top={32}>
@@ -143,7 +143,7 @@ function MaybeLink(props: {
 }
 
 /** A task with a link to the page where it is done. A mail has one button: that of the most urgent task. */
-export function TaskPanel(props: { readonly task: ReportTask; readonly asLink?: boolean }): ReactNode {
+function TaskPanel(props: { readonly task: ReportTask; readonly asLink?: boolean }): ReactNode {
   const { task, asLink = false } = props;
   const { title, text, button, link, urgent, kind } = task;
   return (
@@ -176,7 +176,7 @@ export function TaskPanel(props: { readonly task: ReportTask; readonly asLink?: 
 }
 
 /** Why the reader gets this mail, and how to change that. */
-export function Footer(props: {
+function Footer(props: {
   readonly notes: readonly string[];
   readonly labels: ReportLabels;
   readonly links: ReportLinks;
@@ -214,7 +214,7 @@ const STACK = ['blocked', 'bots', 'humans'] as const;
 const LEGEND = ['humans', 'bots', 'blocked'] as const;
 
 /** A bar chart of table cells with a background, which every mail client can render. */
-export function DayChart(props: { readonly days: readonly ReportDay[]; readonly labels: ReportLabels }): ReactNode {
+function DayChart(props: { readonly days: readonly ReportDay[]; readonly labels: ReportLabels }): ReactNode {
   const { days, labels } = props;
   const highest = Math.max(...days.map((day) => day.humans + day.bots + day.blocked), 0);
   if (highest === 0) return null;

@@ -26,7 +26,7 @@ export interface Check {
 }
 
 /** What needs an owner's attention, most urgent first. */
-export type Concern = 'intrusion' | 'administrators' | 'guesses' | 'more-blocked' | 'not-recorded';
+type Concern = 'intrusion' | 'administrators' | 'guesses' | 'more-blocked' | 'not-recorded';
 
 /** From this number of failed logins on, a week without any lockout counts as a week of guessed passwords, too. */
 const MANY_GUESSES = 100;
@@ -43,7 +43,7 @@ const NAMES_MAX = 3;
 type WeekFacts = Pick<ReportFacts, 'now' | 'before' | 'logins' | 'administrators' | 'dropped'>;
 
 /** Returns what needs an owner's attention in the facts of a week, most urgent first. */
-export function findConcerns({ now, before, logins, administrators, dropped }: WeekFacts): Concern[] {
+function findConcerns({ now, before, logins, administrators, dropped }: WeekFacts): Concern[] {
   const more = (is: number, was: number) => is >= was * MORE_TIMES && is - was >= MORE_AT_LEAST;
   const all: [Concern, boolean][] = [
     ['intrusion', findIntruders(logins).length > 0],

@@ -187,7 +187,7 @@ export function listHiddenNames(paths: SitePaths): ReadonlySet<string> {
  *
  * @param site `mayLogIn`: whether the address is on the Login Access list, or the list is empty
  */
-export function compileLoginRoutes(site: {
+function compileLoginRoutes(site: {
   readonly login: LoginSettings['login_url'];
   readonly paths: SitePaths;
   readonly multisite: boolean;

@@ -184,7 +184,7 @@ async function recordAudit(
  *
  * @param trust whether the user chose to trust this browser
  */
-export async function finishChallenge(deps: TwoFactorServices, step: TwoFactorStep, trust: boolean): Promise<Reply> {
+async function finishChallenge(deps: TwoFactorServices, step: TwoFactorStep, trust: boolean): Promise<Reply> {
   const { request, challenge } = step;
   const { site, scheme, host, address, requestId } = request;
   const forget = createCookie({

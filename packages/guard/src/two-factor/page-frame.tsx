@@ -122,7 +122,7 @@ export function AccountFooter(props: {
  * server to parse. It also notifies the Customizer that its login is complete (`wp.customize.Messenger`); the dialog of
  * other screens inspects the page. It is written for the oldest browsers that WordPress's own login supports.
  */
-export const twoFactorScript = `
+const twoFactorScript = `
 (function () {
   var doc = document;
   function each(selector, task) { Array.prototype.forEach.call(doc.querySelectorAll(selector), task); }
@@ -180,7 +180,7 @@ const MONOSPACE =
   'ui-monospace,SFMono-Regular,Menlo,Consolas,"Roboto Mono","Liberation Mono","DejaVu Sans Mono",monospace';
 
 /** Styles of the second factor's pages, in addition to those of every visitor page. */
-export const twoFactorStyles = `${visitorStyles}${contentStyles}
+const twoFactorStyles = `${visitorStyles}${contentStyles}
 .so-front [hidden]{display:none}
 .so-front ul,.so-front ol{margin:0;padding:0;list-style:none}
 .so-tile--on{color:#0a6a56;background:#e6f3ee}
@@ -240,7 +240,7 @@ export const twoFactorStyles = `${visitorStyles}${contentStyles}
 `.replaceAll('\n', '');
 
 /** Additional styles for right-to-left languages. Codes and keys stay left to right. */
-export const twoFactorRightToLeftStyles = `${rightToLeftStyles}
+const twoFactorRightToLeftStyles = `${rightToLeftStyles}
 .so-error svg{margin-right:0;margin-left:6px}
 .so-check input{margin:0 0 0 12px}
 .so-btn svg{margin:0 -3px 0 6px}

@@ -316,7 +316,7 @@ function errorReply(deps: TwoFactorServices, outages: OutageLog, facts: TwoFacto
 const MAX_BYTES = 4096;
 
 /** Fields of a form sent as `application/x-www-form-urlencoded`. Null for another type, or when it is too long. */
-export function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {
+function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) return Promise.resolve(null);
   return new Promise((resolve) => {

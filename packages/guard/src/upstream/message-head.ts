@@ -15,7 +15,7 @@ export function readBodyFraming(request: IncomingMessage): BodyFraming {
 }
 
 /** Headers that claim a scheme, a host or another target. Guard writes its own headers for these. */
-export const FORWARDING_CLAIMS = [
+const FORWARDING_CLAIMS = [
   'x-original-url',
   'x-original-host',
   'x-rewrite-url',
@@ -118,7 +118,7 @@ function isStrippedFromRequests(
 }
 
 /** Headers that `Connection` names, except those that every message needs; null for none. */
-export function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<string> | null {
+function connectionOptions(rawHeaders: readonly string[]): ReadonlySet<string> | null {
   let options: Set<string> | null = null;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;

@@ -41,7 +41,7 @@ export interface LoginContext {
 }
 
 /** Longest payload, bytes. Common web servers allow 8 KB for a header line. */
-export const CONTEXT_MAX = 6000;
+const CONTEXT_MAX = 6000;
 
 /**
  * Value of the context header. The connector accepts it only with a guard header of the same request.

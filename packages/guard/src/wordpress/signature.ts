@@ -108,7 +108,7 @@ export function isSignedCronRequest(
 }
 
 /** Tolerance for clock difference and transit time of a signed call, seconds. */
-export const CALL_TOLERANCE = 60;
+const CALL_TOLERANCE = 60;
 const CALL_FORM = /^(1 ([0-9a-f]{8}) ([0-9]{1,12}) ([0-9a-f]{32}) ([0-9a-f]{64})) ([0-9a-f]{64})$/;
 
 /** The contents of a signed API request's header. */

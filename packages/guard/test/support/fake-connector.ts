@@ -379,7 +379,7 @@ export function fakeEvent(change: Omit<Partial<FakeEvent>, 'uid'> = {}): FakeEve
  * The fake connector's commands of docs/developer/activity-log.md.
  * @returns null for any other
  */
-export function runActivityCommand(fake: FakeConnector, command: string, body: Record<string, unknown>): object | null {
+function runActivityCommand(fake: FakeConnector, command: string, body: Record<string, unknown>): object | null {
   switch (command) {
     case 'events': {
       const { ack, limit } = body as { ack: string[]; limit: number };
@@ -420,7 +420,7 @@ const COMMON = ['administrator', 'user1', 'admin', 'user'];
  * The fake connector's commands of docs/developer/login-security.md.
  * @returns null for any other
  */
-export function runLoginCommand(
+function runLoginCommand(
   fake: FakeConnector,
   command: string,
   body: Record<string, unknown>,

@@ -7,7 +7,7 @@ import { createPhpPool, type PhpPool, type PhpResult } from './wasm-pool.js';
 import type { WorkerSetup } from './wasm-worker.js';
 
 /** Settings of the web server in front of PHP in WebAssembly. It sends static files itself. */
-export interface WasmServerSettings {
+interface WasmServerSettings {
   readonly port: number;
   readonly root: string;
   readonly setup: WorkerSetup;

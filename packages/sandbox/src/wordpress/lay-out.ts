@@ -32,12 +32,7 @@ export async function layOutWordPress(options: LayOutOptions): Promise<string> {
   return release;
 }
 
-async function layOutFiles({
-  dir,
-  database,
-  wordpressVersion: requested,
-  log,
-}: LayOutOptions): Promise<string> {
+async function layOutFiles({ dir, database, wordpressVersion: requested, log }: LayOutOptions): Promise<string> {
   const installed = findInstalledRelease(dir);
   if (installed === null) {
     const fetched = await fetchWordPress({

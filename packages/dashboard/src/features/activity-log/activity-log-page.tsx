@@ -79,13 +79,13 @@ export default function ActivityLogPage() {
   );
 }
 
-export interface LogStatusNoteProps {
+interface LogStatusNoteProps {
   readonly settings: ActivitySettings;
   readonly onOpenSettings: () => void;
 }
 
 /** Note above the lists while the log is off or visits were dropped. */
-export function LogStatusNote({ settings, onOpenSettings }: LogStatusNoteProps) {
+function LogStatusNote({ settings, onOpenSettings }: LogStatusNoteProps) {
   const dropped = settings.dropped ?? 0;
   if (settings.disable_activity_log === 1) {
     return (
@@ -121,7 +121,7 @@ export function LogStatusNote({ settings, onOpenSettings }: LogStatusNoteProps) 
 }
 
 /** Shown while the code of a tab is fetched. */
-export function TabSkeleton() {
+function TabSkeleton() {
   return (
     <div className="so-card so-card__body" aria-busy="true">
       <span className="so-vh" role="status">
@@ -133,7 +133,7 @@ export function TabSkeleton() {
   );
 }
 
-export interface OpenLogView {
+interface OpenLogView {
   readonly tab: TabId;
   /** The filters of the open tab. The same object until they change. */
   readonly applied: AppliedFilters;
@@ -149,7 +149,7 @@ const NO_FILTERS = { preset: null, search: '', filters: {} };
  * The open tab and its filters are part of the page's URL. Reload and a copied link open the same list, Back opens the
  * previous one.
  */
-export function useLogView(): OpenLogView {
+function useLogView(): OpenLogView {
   const zone = useSiteTimeZone();
   const formats = getDateFormats();
   const [view, setView] = useState(readView);

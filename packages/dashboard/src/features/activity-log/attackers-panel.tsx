@@ -243,7 +243,7 @@ function Rank({ title, items }: { readonly title: string; readonly items: readon
 const SKELETON_ROWS = [1, 2, 3, 4, 5];
 
 /** Five rows while the attackers load. */
-export function AttackersSkeleton() {
+function AttackersSkeleton() {
   return (
     <div className="so-foes so-foes--sk" aria-busy="true">
       <span className="so-vh" role="status">

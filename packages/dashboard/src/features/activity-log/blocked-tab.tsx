@@ -237,7 +237,7 @@ function KeepButton({ name, onKeep }: KeepButtonProps) {
 /** State of unblocking a row; `leaving` while the row fades out. */
 export type UnblockState = 'pending' | 'failed' | 'leaving';
 
-export interface Unblock {
+interface Unblock {
   /** By row id. */
   readonly states: Readonly<Record<string, UnblockState>>;
   /** @param findNext finds the element to focus when the row is removed */
@@ -249,7 +249,7 @@ export interface Unblock {
  *
  * @param undo blocks the visitor of a row again
  */
-export function useUnblock(onDone: () => void, undo: (row: BlockedRow) => void): Unblock {
+function useUnblock(onDone: () => void, undo: (row: BlockedRow) => void): Unblock {
   const { api } = useSite();
   const queries = useQueryClient();
   const [states, setStates] = useState<Readonly<Record<string, UnblockState>>>({});

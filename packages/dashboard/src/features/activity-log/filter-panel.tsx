@@ -183,7 +183,7 @@ function toPlainAddresses(typed: string): string {
   return 'ranges' in read ? read.ranges.map(({ text }) => text).join(', ') : typed;
 }
 
-export interface FilterDropdownProps {
+interface FilterDropdownProps {
   readonly list: 'unknown' | 'registered';
   readonly filter: ActivityFilter;
   readonly child: ActivityFilter['children'][number];
@@ -193,7 +193,7 @@ export interface FilterDropdownProps {
 }
 
 /** A filter with options. The address filter also accepts free text: an address or a range. */
-export function FilterDropdown({ list, filter, child, choices, error, onChange }: FilterDropdownProps) {
+function FilterDropdown({ list, filter, child, choices, error, onChange }: FilterDropdownProps) {
   const [search, setSearch] = useState('');
   const group = filter.wp_name;
   const isAddress = group === 'ip';
@@ -219,13 +219,13 @@ export function FilterDropdown({ list, filter, child, choices, error, onChange }
   );
 }
 
-export interface FilterPeriodProps {
+interface FilterPeriodProps {
   readonly choices: readonly FilterChoice[];
   readonly onChange: (child: 'from' | 'to', choice: FilterChoice | null) => void;
 }
 
 /** From and To as days of the site. A From after To clears To. */
-export function FilterPeriod({ choices, onChange }: FilterPeriodProps) {
+function FilterPeriod({ choices, onChange }: FilterPeriodProps) {
   const formats = getDateFormats();
   const zone = useSiteTimeZone();
   const [today] = useState(() => siteNow(zone, Date.now()).day);
@@ -276,7 +276,7 @@ const SEARCH_PAUSE_MS = 250;
  * Options of a filter that match a text. It searches on the server, which knows more options than the list. Until it
  * responds, or if it fails, it searches the known options.
  */
-export function useFilterOptions(
+function useFilterOptions(
   list: 'unknown' | 'registered',
   filter: string,
   known: readonly ComboOption[],

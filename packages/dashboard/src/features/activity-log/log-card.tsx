@@ -286,14 +286,14 @@ export function RefreshButton({ newRows, busy, onRefresh }: RefreshButtonProps) 
   );
 }
 
-export interface ExportMenuProps {
+interface ExportMenuProps {
   readonly name: 'unknown' | 'registered';
   readonly applied: AppliedFilters;
   readonly disabled: boolean;
 }
 
 /** Downloads all rows that match the filters. The server streams the file. */
-export function ExportMenu({ name, applied, disabled }: ExportMenuProps) {
+function ExportMenu({ name, applied, disabled }: ExportMenuProps) {
   const { api } = useSite();
 
   async function download(format: 'csv' | 'json'): Promise<void> {

@@ -77,7 +77,7 @@ const blockedSchema = tolerant(
 );
 
 /** Parses a list of anonymous visits. @returns null for anything else */
-export function readUnknownList(data: unknown): LogRows<UnknownRow> | null {
+function readUnknownList(data: unknown): LogRows<UnknownRow> | null {
   return withRows(readList(unknownSchema, data), (row, index) => ({
     ...withId(row, index),
     code: row.code || Number.parseInt(row.response, 10) || 0,
@@ -85,7 +85,7 @@ export function readUnknownList(data: unknown): LogRows<UnknownRow> | null {
 }
 
 /** Parses a list of events of registered users. @returns null for anything else */
-export function readRegisteredList(data: unknown): LogRows<RegisteredRow> | null {
+function readRegisteredList(data: unknown): LogRows<RegisteredRow> | null {
   return withRows(readList(registeredSchema, data), withId);
 }
 

@@ -228,7 +228,7 @@ export function originText(origin: RegisteredRow['origin']): string {
 }
 
 /** Local time at the site. */
-export function TimeCell({ ts, seconds, pick }: { readonly ts: string; readonly seconds: number; pick?: ReactNode }) {
+function TimeCell({ ts, seconds, pick }: { readonly ts: string; readonly seconds: number; pick?: ReactNode }) {
   const moment = formatRowTime(ts, seconds, getDateFormats());
   return (
     <TableCell className="so-td-time">
@@ -248,14 +248,14 @@ export function TimeCell({ ts, seconds, pick }: { readonly ts: string; readonly 
   );
 }
 
-export interface AddressCellProps {
+interface AddressCellProps {
   readonly ip: string;
   readonly hostname: string;
   readonly block?: CurrentBlock | null;
 }
 
 /** An address and its host name, or the end of its block. */
-export function AddressCell({ ip, hostname, block = null }: AddressCellProps) {
+function AddressCell({ ip, hostname, block = null }: AddressCellProps) {
   const clock = useSiteClock();
   return (
     <TableCell className="so-td-ip">
@@ -277,7 +277,7 @@ export function AddressCell({ ip, hostname, block = null }: AddressCellProps) {
 }
 
 /** The request target, truncated to one line with a tooltip, and the number of refused visits that share the row. */
-export function PageCell({ row }: { readonly row: UnknownRow }) {
+function PageCell({ row }: { readonly row: UnknownRow }) {
   const { page_visited: target, count } = row;
   const why = triedText(row) || refusalText(row);
   return (
@@ -330,7 +330,7 @@ function MoreLikeThis({ more, more_from: from, ip }: Pick<UnknownRow, 'more' | '
 }
 
 /** HTTP status: red for refused visits, amber for wrong passwords and errors. */
-export function ResponseCell(row: ResponsePillProps) {
+function ResponseCell(row: ResponsePillProps) {
   return (
     <TableCell className="so-td-status">
       <ResponsePill {...row} />

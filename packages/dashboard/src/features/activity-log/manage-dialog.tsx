@@ -168,7 +168,7 @@ interface SubjectProps {
 }
 
 /** Further facts about the visitor, if any. */
-export function VisitorFacts({ status, isUser }: { readonly status: VisitorStatus; readonly isUser: boolean }) {
+function VisitorFacts({ status, isUser }: { readonly status: VisitorStatus; readonly isUser: boolean }) {
   const clock = useSiteClock();
   const { visits_today: visits, first_seen: first, last_seen: last, roles } = status;
 
@@ -208,7 +208,7 @@ export function VisitorFacts({ status, isUser }: { readonly status: VisitorStatu
 }
 
 /** Placeholder while the status loads. */
-export function VisitorSkeleton({ name, isUser }: SubjectProps) {
+function VisitorSkeleton({ name, isUser }: SubjectProps) {
   return (
     <>
       <div className="so-subject" aria-busy="true">

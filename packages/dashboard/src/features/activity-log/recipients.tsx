@@ -349,7 +349,7 @@ export function useRecipients() {
 }
 
 /** The call that replaces the whole list. */
-export function replaceRecipients(emails: readonly string[]): ApiCall {
+function replaceRecipients(emails: readonly string[]): ApiCall {
   return toCall(notificationEmails, { entries: [...emails] });
 }
 

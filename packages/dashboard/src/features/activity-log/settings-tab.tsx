@@ -52,7 +52,7 @@ export default function SettingsTab() {
 const daysRow = logRows.find(({ field }) => field === 'log_lifetime') as SettingRow;
 
 /** Retention in days; disabled while the log is off. Fewer days delete entries, so a dialog asks first. */
-export function DaysRow() {
+function DaysRow() {
   /** The days before a reduction that can still be undone. */
   const [lowered, setLowered] = useState<{ readonly before: number; readonly atMs: number } | null>(null);
   const [requested, setRequested] = useState<number | null>(null);
@@ -152,7 +152,7 @@ export function UndoLine({ atMs, onUndo, onOver }: UndoLineProps) {
   );
 }
 
-export interface FewerDaysDialogProps {
+interface FewerDaysDialogProps {
   readonly days: number;
   readonly minDays: number;
   readonly onClosed: () => void;
@@ -160,7 +160,7 @@ export interface FewerDaysDialogProps {
 }
 
 /** Asks before entries are deleted, and shows their number. */
-export function FewerDaysDialog({ days, minDays, onClosed, onConfirm }: FewerDaysDialogProps) {
+function FewerDaysDialog({ days, minDays, onClosed, onConfirm }: FewerDaysDialogProps) {
   const { api } = useSite();
   const count = useQuery({
     queryKey: ['fewer-days', days],

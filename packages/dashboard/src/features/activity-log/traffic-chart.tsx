@@ -117,7 +117,7 @@ function KeyLink({ href, onOpen, children }: TrafficLink & { readonly children: 
   );
 }
 
-export interface TrafficChartProps {
+interface TrafficChartProps {
   readonly traffic: Traffic;
   readonly zone: string;
   readonly formats: DateFormats;
@@ -136,7 +136,7 @@ const WEEK = 7;
  * Stacked bars. With `onChoose` they are buttons that filter by their time; arrow keys move between them. A hidden
  * table has the same data for screen readers.
  */
-export function TrafficChart({ traffic, zone, formats, marked, onChoose }: TrafficChartProps) {
+function TrafficChart({ traffic, zone, formats, marked, onChoose }: TrafficChartProps) {
   const { bars, step } = traffic;
   const [at, setAt] = useState(bars.length - 1);
   const [shown, setShown] = useState<number | null>(null);

@@ -181,7 +181,7 @@ function useFoundReference(search: string, rows: readonly UnknownRow[] | null, o
   }, [search, rows]);
 }
 
-export interface LazyTrafficCardProps {
+interface LazyTrafficCardProps {
   /** Undefined while it loads, null when unknown. */
   readonly traffic: Traffic | null | undefined;
   readonly chosen: boolean;
@@ -194,7 +194,7 @@ export interface LazyTrafficCardProps {
 const loadCard = () => import('./traffic-chart.js');
 
 /** Reserves the space of the chart while its code and data load. */
-export function LazyTrafficCard({ traffic, ...props }: LazyTrafficCardProps) {
+function LazyTrafficCard({ traffic, ...props }: LazyTrafficCardProps) {
   if (traffic === null) return null;
   const skeleton = (
     <div className="so-card so-traffic--sk" aria-hidden="true">

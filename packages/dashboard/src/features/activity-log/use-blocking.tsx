@@ -261,7 +261,7 @@ export function toSameTerms(held: CurrentBlock | null, { name, visitorId }: Bloc
 }
 
 /** "Blocked for 24 hours" */
-export function blockedTitle(duration: BlockDuration): string {
+function blockedTitle(duration: BlockDuration): string {
   switch (duration) {
     case 3600:
       return __('Blocked for 1 hour', 'security-optimizer');

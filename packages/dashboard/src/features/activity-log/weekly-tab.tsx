@@ -158,7 +158,7 @@ function PausedNote({ settings, onOpenSettings }: WeeklyTabProps) {
   );
 }
 
-export interface RecipientTableProps {
+interface RecipientTableProps {
   readonly columns: readonly string[];
   readonly recipients: readonly Recipient[];
   readonly alerts: AlertsState;
@@ -166,7 +166,7 @@ export interface RecipientTableProps {
   readonly onDelete: (recipient: Recipient) => void;
 }
 
-export function RecipientTable({ columns, recipients, alerts, onEdit, onDelete }: RecipientTableProps) {
+function RecipientTable({ columns, recipients, alerts, onEdit, onDelete }: RecipientTableProps) {
   return (
     <Table
       label={__('Recipients', 'security-optimizer')}
@@ -214,7 +214,7 @@ export function RecipientTable({ columns, recipients, alerts, onEdit, onDelete }
 }
 
 /** Contents of the report, an example, and a test mail to the owner. */
-export function ReportPanel() {
+function ReportPanel() {
   const [preview, setPreview] = useState<ReportPreview | null>(null);
   const loading = useSubmit();
   const { pending, save } = useSubmit();
@@ -271,13 +271,13 @@ export function ReportPanel() {
 }
 
 /** The report as it would be sent now. */
-export interface ReportPreview {
+interface ReportPreview {
   readonly subject: string;
   readonly html: string;
   readonly text: string;
 }
 
-export interface PreviewDialogProps {
+interface PreviewDialogProps {
   readonly preview: ReportPreview;
   readonly onClosed: () => void;
 }
@@ -286,7 +286,7 @@ export interface PreviewDialogProps {
  * Shows the mail. It contains untrusted text, so it is in a sandboxed frame without scripts, forms and navigation.
  * Browsers without `srcdoc` show the plain text.
  */
-export function PreviewDialog({ preview, onClosed }: PreviewDialogProps) {
+function PreviewDialog({ preview, onClosed }: PreviewDialogProps) {
   const closing = useDialogClose(onClosed);
   return (
     <Dialog

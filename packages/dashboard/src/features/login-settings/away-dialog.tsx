@@ -37,7 +37,7 @@ import {
   withFrom,
 } from './away-schedule.js';
 
-export interface AwayFieldsProps {
+interface AwayFieldsProps {
   readonly form: AwayForm;
   readonly errors: Readonly<Record<string, string>>;
   readonly now: { readonly day: string; readonly minutes: number };
@@ -168,7 +168,7 @@ export default function AwayDialog({ onClosed }: DialogProps) {
 }
 
 /** A period with both days included. */
-export function AwayPeriod(props: AwayFieldsProps & { readonly formats: DateFormats }) {
+function AwayPeriod(props: AwayFieldsProps & { readonly formats: DateFormats }) {
   const { form, errors, now, startsNow, onChange, formats } = props;
   const { min, minTo, max } = dateLimits(form, now.day);
   const summary = periodSummary(form.from_date, form.to_date, formats);
@@ -217,7 +217,7 @@ const WORKDAYS = WEEKDAYS.slice(0, 5);
 const WEEKEND = WEEKDAYS.slice(5);
 
 /** Whole days of each week. */
-export function AwayWeekly(props: AwayFieldsProps & { readonly formats: DateFormats }) {
+function AwayWeekly(props: AwayFieldsProps & { readonly formats: DateFormats }) {
   const { form, errors, now, startsNow, onChange, formats } = props;
   const id = useId();
   const today = formats.weekday(weekdayNumber(toWeekday(now.day)), 'long');
@@ -274,7 +274,7 @@ export function AwayWeekly(props: AwayFieldsProps & { readonly formats: DateForm
 const DAY_MINUTES = 24 * 60;
 
 /** Hours of each day, possibly over midnight. */
-export function AwayDaily(props: AwayFieldsProps & { readonly formats: DateFormats }) {
+function AwayDaily(props: AwayFieldsProps & { readonly formats: DateFormats }) {
   const { form, errors, startsNow, onChange, formats } = props;
   const { from_hour: from, to_hour: to } = form;
   const known = from !== '' && to !== '' && from !== to;

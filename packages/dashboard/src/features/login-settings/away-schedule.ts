@@ -95,7 +95,7 @@ function getFieldError(name: string, value: string, rules: readonly (readonly [b
 }
 
 /** Returns the minutes from one time to another, possibly across midnight. */
-export function closedMinutes(from: string, to: string): number {
+function closedMinutes(from: string, to: string): number {
   return (toMinutes(to) - toMinutes(from) + 24 * 60) % (24 * 60);
 }
 

@@ -154,7 +154,7 @@ export default function LoginAccessDialog({ onClosed }: DialogProps) {
   );
 }
 
-export interface AccessListProps {
+interface AccessListProps {
   readonly list: AccessRows;
   readonly labelledBy: string;
   readonly errors: Messages;
@@ -162,7 +162,7 @@ export interface AccessListProps {
 }
 
 /** The list of address fields. */
-export function AccessList({ list, labelledBy, errors, onTouch }: AccessListProps) {
+function AccessList({ list, labelledBy, errors, onTouch }: AccessListProps) {
   const element = useRef<HTMLUListElement>(null);
 
   useEffect(() => {
@@ -223,7 +223,7 @@ export function AccessList({ list, labelledBy, errors, onTouch }: AccessListProp
   );
 }
 
-export interface AccessRows {
+interface AccessRows {
   readonly rows: readonly AccessRow[];
   /** Rows with those that are being removed, for the animation. */
   readonly drawn: readonly (AccessRow & { readonly leaving: boolean })[];
@@ -240,7 +240,7 @@ export interface AccessRows {
 }
 
 /** State of the rows while they are edited. */
-export function useAccessRows(stored: readonly string[]): AccessRows {
+function useAccessRows(stored: readonly string[]): AccessRows {
   const nextKey = useRef(0);
   const newRow = (text: string): AccessRow => ({ key: `row-${nextKey.current++}`, text });
   const [first] = useState(() => (stored.length > 0 ? stored : ['']).map(newRow));
@@ -301,18 +301,18 @@ export function useAccessRows(stored: readonly string[]): AccessRows {
   };
 }
 
-export interface AccessRow {
+interface AccessRow {
   readonly key: string;
   readonly text: string;
 }
 
 /** Rows in the format of the API; empty ones are dropped (specification section 5). */
-export function getFilledRows(rows: readonly AccessRow[]): readonly AccessRow[] {
+function getFilledRows(rows: readonly AccessRow[]): readonly AccessRow[] {
   return rows.map(({ key, text }) => ({ key, text: toPlainAddress(text) })).filter(({ text }) => text !== '');
 }
 
 /** Errors by row key. */
-export function getAccessErrors(rows: readonly AccessRow[]): Messages {
+function getAccessErrors(rows: readonly AccessRow[]): Messages {
   const errors: Record<string, string> = {};
   for (const { key, text } of getFilledRows(rows)) {
     const fault = addressFault(text);
@@ -322,7 +322,7 @@ export function getAccessErrors(rows: readonly AccessRow[]): Messages {
 }
 
 /** Whether a non-empty list excludes this address. */
-export function excludesAddress(address: string, rows: readonly AccessRow[]): boolean {
+function excludesAddress(address: string, rows: readonly AccessRow[]): boolean {
   const bytes = parseAddress(address);
   if (bytes === null || getFilledRows(rows).length === 0) return false;
   return !getRanges(rows).some((range) => isInRange(bytes, range));

@@ -7,7 +7,7 @@ export type LoginDialogName = 'url' | 'two-factor' | 'access' | 'reset' | 'roles
 type LoadDialog = () => Promise<{ readonly default: ComponentType<DialogProps> }>;
 
 /** The dialogs, each loaded on demand. They are opened only while the settings are known. */
-export const loginDialogs: Readonly<Record<LoginDialogName, LoadDialog>> = {
+const loginDialogs: Readonly<Record<LoginDialogName, LoadDialog>> = {
   url: () => import('./login-url-dialog.js'),
   'two-factor': () => import('./two-factor-dialog.js'),
   access: () => import('./login-access-dialog.js'),

@@ -185,7 +185,7 @@ function UsernamesHelp({ matches, onRename }: { readonly matches: number; readon
   );
 }
 
-export interface ConfigureRowProps {
+interface ConfigureRowProps {
   readonly icon: string;
   readonly title: string;
   readonly help: string;
@@ -199,7 +199,7 @@ export interface ConfigureRowProps {
 }
 
 /** A setting that is changed in a dialog. */
-export function ConfigureRow(props: ConfigureRowProps) {
+function ConfigureRow(props: ConfigureRowProps) {
   const { icon, title, help, on, recommended, value, line, onConfigure } = props;
   return (
     <Row

@@ -153,14 +153,14 @@ function Outcome({ job }: { readonly job: Job }) {
   );
 }
 
-export interface PluginListProps {
+interface PluginListProps {
   readonly items: readonly JobItem[];
   /** Null while retrying is disabled. */
   readonly onRetry: ((file: string) => void) | null;
 }
 
 /** The state of each plugin. Names are untrusted and shown as plain text. */
-export function PluginList({ items, onRetry }: PluginListProps) {
+function PluginList({ items, onRetry }: PluginListProps) {
   return (
     <ul className="so-run__list">
       {items.map((item) => (

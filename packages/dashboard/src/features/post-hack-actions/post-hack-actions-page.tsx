@@ -77,12 +77,12 @@ export default function PostHackActionsPage() {
 const loadCheckup = () => import('./checkup.js');
 const dialogs = { action: () => import('./action-dialog.js') };
 
-export interface ActionsProps {
+interface ActionsProps {
   readonly page: PostHack;
 }
 
 /** The three actions in recommended order. */
-export function Actions({ page }: ActionsProps) {
+function Actions({ page }: ActionsProps) {
   const { config } = useSite();
   const { pending: retrying, save } = useSubmit();
   const [confirming, setConfirming] = useState<JobKind | null>(null);
@@ -187,12 +187,12 @@ function listFacts({ plugins, users, sessions }: PostHackState['facts']): Readon
   };
 }
 
-export interface Fact {
+interface Fact {
   readonly icon: string;
   readonly text: string;
 }
 
-export interface ActionRowProps {
+interface ActionRowProps {
   readonly kind: JobKind;
   readonly job: Job | null;
   /** Effects and numbers, a few words each. */
@@ -204,7 +204,7 @@ export interface ActionRowProps {
 }
 
 /** The row of an action. */
-export function ActionRow({ kind, job, facts, disabled, onStart, children }: ActionRowProps) {
+function ActionRow({ kind, job, facts, disabled, onStart, children }: ActionRowProps) {
   const texts = actionTexts(kind);
   const running = job?.state === 'running';
   return (
@@ -237,7 +237,7 @@ export function ActionRow({ kind, job, facts, disabled, onStart, children }: Act
 }
 
 /** Announces jobs to screen readers that ran while the page was open. */
-export function Announcer({ jobs }: { readonly jobs: readonly Job[] }) {
+function Announcer({ jobs }: { readonly jobs: readonly Job[] }) {
   const seenRunning = useRef(new Set<string>());
   for (const { id, state } of jobs) if (state === 'running') seenRunning.current.add(id);
   return (

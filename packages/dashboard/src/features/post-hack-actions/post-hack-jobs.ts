@@ -120,7 +120,7 @@ export function toStartCall(kind: JobKind, request: object = {}): ApiCall {
 }
 
 /** Creates the toast that the session ended during a job, for example by another administrator's action. */
-export function sessionEndedNotice(loginUrl: string): Toast {
+function sessionEndedNotice(loginUrl: string): Toast {
   return {
     type: 'info',
     title: __('You are logged out', 'security-optimizer'),

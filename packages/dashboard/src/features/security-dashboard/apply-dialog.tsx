@@ -196,7 +196,7 @@ function outcomeText(done: number, failed: number, remaining: readonly string[])
   return [done === 0 ? '' : made, lost, open].filter(Boolean).join(' ');
 }
 
-export interface ApplyItemProps {
+interface ApplyItemProps {
   readonly step: Step;
   readonly ticked: boolean;
   readonly result: StepResult | undefined;
@@ -208,7 +208,7 @@ export interface ApplyItemProps {
 }
 
 /** A change with its checkbox and effect, and later its result. */
-export function ApplyItem({ step, ticked, result, locked, onTick, children }: ApplyItemProps) {
+function ApplyItem({ step, ticked, result, locked, onTick, children }: ApplyItemProps) {
   const id = useId();
   const isDone = result?.state === 'done';
   const isRunning = result?.state === 'running';
@@ -266,7 +266,7 @@ function stateText({ effect }: Step, result: StepResult | undefined): ReactNode 
   }
 }
 
-export interface UrlFieldsProps {
+interface UrlFieldsProps {
   readonly url: LoginUrlForm;
   readonly home: string;
   readonly errors: Messages;
@@ -274,7 +274,7 @@ export interface UrlFieldsProps {
 }
 
 /** The login URL, and the signup URL if registration is enabled. */
-export function UrlFields({ url, home, errors, onChange }: UrlFieldsProps) {
+function UrlFields({ url, home, errors, onChange }: UrlFieldsProps) {
   const field = (name: 'login' | 'signup', label: string) => (
     <Field label={label} error={errors[name]}>
       {(control) => (
@@ -299,7 +299,7 @@ export function UrlFields({ url, home, errors, onChange }: UrlFieldsProps) {
   );
 }
 
-export interface NameFieldsProps {
+interface NameFieldsProps {
   readonly users: LoginOptions['usernames_data']['admin_matches'];
   readonly names: Readonly<Record<string, string>>;
   readonly errors: Messages;
@@ -307,7 +307,7 @@ export interface NameFieldsProps {
 }
 
 /** New usernames for administrators with a common one. */
-export function NameFields({ users, names, errors, onChange }: NameFieldsProps) {
+function NameFields({ users, names, errors, onChange }: NameFieldsProps) {
   return (
     <>
       {users.map(({ ID, user_login }) => (

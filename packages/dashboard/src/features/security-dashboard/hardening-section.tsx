@@ -125,7 +125,7 @@ function EbookCover({ image }: { readonly image: string }) {
 }
 
 /** The provider's e-book, if there is one. */
-export function EbookPanel() {
+function EbookPanel() {
   const { part: ebook } = useOverview(ebookSource);
   if (!ebook) return null;
   const link = safeHref(ebook.link);

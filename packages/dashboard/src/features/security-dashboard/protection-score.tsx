@@ -151,7 +151,7 @@ function NothingLeft({
 }
 
 const MAX_STEPS = 3;
-export interface NextStepsProps {
+interface NextStepsProps {
   readonly steps: readonly Step[];
   readonly heading: RefObject<HTMLHeadingElement | null>;
   readonly onApplyAll: () => void;
@@ -160,7 +160,7 @@ export interface NextStepsProps {
 }
 
 /** The most valuable essentials that are off, each with a button. */
-export function NextSteps({ steps, heading, onApplyAll, onOpen }: NextStepsProps) {
+function NextSteps({ steps, heading, onApplyAll, onOpen }: NextStepsProps) {
   const shown = steps.slice(0, MAX_STEPS);
 
   return (
@@ -265,7 +265,7 @@ function StepButton({ step: { title, benefit, needsInput }, state = null, onStar
 const FACT_DAYS = 7;
 
 /** Figures below the score, each with a link to its entries in the log; unknown ones are omitted. */
-export function HeroFacts() {
+function HeroFacts() {
   const { config } = useSite();
   const zone = useSiteTimeZone();
   const { part: facts, missing } = useOverview(factsSource);

@@ -86,7 +86,7 @@ const source: SettingsSource<SignedXmlRpc> = {
  * Signed XML-RPC requests that are allowed although XML-RPC is off, and a button to change that. Hidden if no plugin
  * needs them or the server does not know them.
  */
-export function SignedXmlRpcLine() {
+function SignedXmlRpcLine() {
   const { api } = useSite();
   // No toast on failure: an older server lacks this endpoint.
   const { data = {} } = useQuery<SignedXmlRpc, unknown>({

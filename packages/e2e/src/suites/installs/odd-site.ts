@@ -10,7 +10,7 @@ export function visit(site: OddSite, request: TypedRequest, address = '203.0.113
 }
 
 /** Headers that a TLS proxy adds. */
-export function proxied(site: OddSite, address = '203.0.113.9'): Record<string, string> {
+function proxied(site: OddSite, address = '203.0.113.9'): Record<string, string> {
   return site.layout.origin === undefined ? {} : { 'x-forwarded-for': address, 'x-forwarded-proto': 'https' };
 }
 

@@ -13,7 +13,7 @@ import { change, recover } from '../login/helpers.js';
 
 export const VISITOR = '203.0.113.81';
 export const BLOCKED = '203.0.113.82';
-export const SCANNER = '203.0.113.83';
+const SCANNER = '203.0.113.83';
 /** Attackers of one network are grouped. */
 export const ATTACKERS = '203.0.113.0/24';
 const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';

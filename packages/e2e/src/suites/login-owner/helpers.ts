@@ -17,18 +17,18 @@ const LOGIN_SECURITY = '/wp-admin/admin.php?page=login-settings';
 export const screenshots = fileURLToPath(new URL('../../../screenshots/', import.meta.url));
 
 /** Titles of the rows, and of the dialogs that they open. */
-export const rows = {
+const rows = {
   url: { title: 'Custom Login URL', dialog: 'Configure Login URL' },
   access: { title: 'Login Access', dialog: 'Manage Login Access' },
   away: { title: 'Away Mode', dialog: 'Configure Away Mode' },
 } as const;
-export const switches = {
+const switches = {
   twoFactor: 'Two-factor Authentication for Admin & Editors Users',
   usernames: 'Disable Common Usernames',
 } as const;
 
 /** An owner on the Login Security page, without a mouse. Each file has one browser, one session and one tab. */
-export class Owner {
+class Owner {
   #browser: Browser | undefined;
   #page: Page | undefined;
   #session: Session | undefined;

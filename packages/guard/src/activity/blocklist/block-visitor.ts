@@ -301,12 +301,12 @@ function storeBlock(blocking: Blocking, { site, actor }: AddressChange, block: N
   });
 }
 
-export function toChange({ services }: Blocking, site: SiteConfig, actor: Actor): BlockChange {
+function toChange({ services }: Blocking, site: SiteConfig, actor: Actor): BlockChange {
   return { site: site.id, actor, at: services.clock() };
 }
 
 /** Returns the users who are blocked at a site, lowest id first. */
-export function getBlockedUsers({ services }: Blocking, site: SiteId): readonly number[] {
+function getBlockedUsers({ services }: Blocking, site: SiteId): readonly number[] {
   return [...services.sites.get(site).blockedUsers].sort((a, b) => a - b);
 }
 

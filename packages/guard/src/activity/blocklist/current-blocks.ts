@@ -78,7 +78,7 @@ export function createCurrentBlocks(deps: {
 }
 
 /** Converts a block for the API. */
-export function toCurrentBlock({ by, byLogin, until, note, name }: BlockedVisitor): CurrentBlock {
+function toCurrentBlock({ by, byLogin, until, note, name }: BlockedVisitor): CurrentBlock {
   return { by, by_login: byLogin, until: until === null ? null : toSeconds(until), note, range: name };
 }
 

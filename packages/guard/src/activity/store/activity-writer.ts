@@ -22,7 +22,7 @@ const RETAIN_MS = 10;
 export type VisitsCall = Extract<WriterCall, { name: 'visits' }>;
 
 /** A fault after which the same write may succeed later. */
-export function isTransient(fault: StorageFault): boolean {
+function isTransient(fault: StorageFault): boolean {
   return fault === 'locked' || fault === 'full' || fault === 'input_output';
 }
 

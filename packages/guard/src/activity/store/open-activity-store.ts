@@ -306,7 +306,7 @@ const READER_IDLE_MS = 5 * 60_000;
 const SUFFIXES = ['', '-wal', '-shm'];
 
 /** Both connections to one file: the writer thread and the reader thread. */
-export interface ActivityDatabase {
+interface ActivityDatabase {
   readonly reader: Reader;
   readonly writer: StorageThread<WriterCall, unknown>;
   close(): Promise<void>;
@@ -316,7 +316,7 @@ export interface ActivityDatabase {
  * Opens the file, creates or migrates its tables, and starts the writer thread.
  * @throws StorageError
  */
-export async function openActivityDatabase(
+async function openActivityDatabase(
   settings: WriterSettings,
   limits: ReadLimits,
   logger: Logger,
@@ -358,7 +358,7 @@ async function migrateFile(file: string, busyTimeoutMs: number, logger: Logger):
  * Moves a broken file aside, so that a new one can be created.
  * @returns its new name
  */
-export async function moveAside(file: string, at: Date): Promise<string> {
+async function moveAside(file: string, at: Date): Promise<string> {
   const aside = `${file}.corrupt-${at.toISOString().replace(/[-:]|\.\d+/g, '')}`;
   for (const suffix of SUFFIXES) {
     await rename(`${file}${suffix}`, `${aside}${suffix}`).catch((error: NodeJS.ErrnoException) => {
