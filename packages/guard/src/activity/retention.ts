@@ -1,6 +1,7 @@
 import { LOG_LIFETIME_UNDO_SECONDS } from '@security-optimizer/contract/activity/limits';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import { Rounds } from '../lib/rounds.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore } from './activity-store.js';
 
@@ -67,10 +68,8 @@ export function createRetention(deps: {
   const { sites, store, maxRows, blocked, clock, logger, everyMs = EVERY_MS } = deps;
   const deferred = new DeferredDays(deps.graceMs ?? LOG_LIFETIME_UNDO_SECONDS * 1000);
   const observe = (site: SiteId): number => deferred.observe(site, deps.days(site), clock());
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
+  const rounds = new Rounds(round, everyMs);
   let failing = false;
-  let stopped = false;
 
   async function clearUp(): Promise<void> {
     for (const site of sites()) {
@@ -78,10 +77,10 @@ export function createRetention(deps: {
       // Until a minute after the start, no row is old enough to be deleted for its age.
       const before = Number.isFinite(days) ? Math.floor(clock() / 1000) - days * DAY_SECONDS : 0;
       const keep = { before, maxRows: maxRows(site), blocked: await blocked(site, BLOCKED_MAX) };
-      while (!stopped && (await store.retain(site, keep))) {
+      while (!rounds.isStopped && (await store.retain(site, keep))) {
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
-      if (stopped) return;
+      if (rounds.isStopped) return;
     }
   }
 
@@ -91,29 +90,18 @@ export function createRetention(deps: {
       failing = false;
     } catch (error) {
       // Logged once per outage.
-      if (!failing && !stopped) {
+      if (!failing && !rounds.isStopped) {
         logger.error({ event: 'activity-retention-failed', err: error }, 'The Activity Log can’t be cleared up yet.');
       }
       failing = true;
     }
-    if (!stopped) later();
-  }
-
-  function later(): void {
-    timer = setTimeout(() => {
-      running = round();
-    }, everyMs).unref();
   }
 
   return {
     start() {
       for (const site of sites()) observe(site);
-      later();
+      rounds.start();
     },
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-    },
+    stop: () => rounds.stop(),
   };
 }

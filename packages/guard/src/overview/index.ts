@@ -1,15 +1,11 @@
 import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
+import type { Rounds } from '../lib/rounds.js';
 import type { Services } from '../services.js';
 import { listEssentials } from '../settings/essentials.js';
 import { createPostHackCommands } from '../wordpress/connector-commands.js';
 import type { OverviewCalls, OverviewSources } from './endpoints.js';
 import { recordFirstStarts } from './first-start-store.js';
-import {
-  createTechnicalDataSender,
-  postToProvider,
-  type TechnicalDataSender,
-  toTechnicalData,
-} from './technical-data.js';
+import { createTechnicalDataSender, postToProvider, toTechnicalData } from './technical-data.js';
 import { sqlTechnicalDataSends } from './technical-data-store.js';
 
 export { type FirstStartTables, firstStartMigrations } from './first-start-store.js';
@@ -41,7 +37,7 @@ export const securityOverview: Feature<Overview, OverviewSources> = {
   },
 };
 
-function createSender(services: Services, url: string): TechnicalDataSender {
+function createSender(services: Services, url: string): Rounds {
   const { siteList, db, sites, wordpress, clock, logger } = services;
   const commands = createPostHackCommands(wordpress);
   return createTechnicalDataSender({

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { TechnicalDataField } from '@security-optimizer/contract/overview/technical-data';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import { Rounds } from '../lib/rounds.js';
 import { version } from '../lib/version.js';
 import type { Essential } from '../settings/essentials.js';
 import type { SiteConfig, SiteId } from '../site.js';
@@ -82,29 +83,19 @@ export interface TechnicalDataSenderOptions {
   readonly logger: Logger;
 }
 
-export interface TechnicalDataSender {
-  start(): void;
-  /** Sends the data that are due. Never throws. */
-  round(): Promise<void>;
-  /** Resolves when nothing is being sent. */
-  stop(): Promise<void>;
-}
-
 /** Sends the technical data of each consenting site to the provider: soon after the consent, then once a week. */
-export function createTechnicalDataSender(options: TechnicalDataSenderOptions): TechnicalDataSender {
+export function createTechnicalDataSender(options: TechnicalDataSenderOptions): Rounds {
   const { sites, sends, clock, logger } = options;
   /** When to try again, for sites whose sending failed. */
   const retries = new Map<SiteId, number>();
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let stopped = false;
+  const rounds = new Rounds(round, ROUND_EVERY_MS);
 
   async function sendDue(): Promise<void> {
     const agreed = [...sites].filter(({ id }) => options.isAgreed(id) && (retries.get(id) ?? 0) <= clock());
     if (agreed.length === 0) return;
     const lastSends = await sends.last();
     for (const site of agreed) {
-      if (stopped) return;
+      if (rounds.isStopped) return;
       if (clock() - (lastSends.get(site.id) ?? -SEND_EVERY_MS) >= SEND_EVERY_MS) await sendOne(site);
     }
   }
@@ -129,28 +120,13 @@ export function createTechnicalDataSender(options: TechnicalDataSenderOptions): 
     }
   }
 
-  function round(): Promise<void> {
-    running = running.then(sendDue).catch((error: unknown) => {
+  async function round(): Promise<void> {
+    try {
+      await sendDue();
+    } catch (error) {
       logger.warn({ event: 'technical-data-send-failed', err: error }, 'Technical data were not sent.');
-    });
-    return running;
+    }
   }
 
-  function later(): void {
-    timer = setTimeout(() => {
-      round().finally(() => {
-        if (!stopped) later();
-      });
-    }, ROUND_EVERY_MS).unref();
-  }
-
-  return {
-    start: later,
-    round,
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
+  return rounds;
 }

@@ -11,6 +11,7 @@ import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
+import { Rounds } from '../lib/rounds.js';
 import { lastWeeklyTime, spreadMinute } from '../lib/time-zone.js';
 import type { SecurityEvents } from '../security-events.js';
 import type { Actor } from '../settings/audit-store.js';
@@ -123,9 +124,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
   let cleanedAt = 0;
   /** A site that was never checked waits for its next time, so that guard's first start checks none. */
   const since = clock();
-  let timer: NodeJS.Timeout | undefined;
-  let rounds: Promise<void> = Promise.resolve();
-  let stopped = false;
+  const rounds = new Rounds(runDue, everyMs);
 
   function run(site: SiteConfig, slot: number | null): Promise<void> {
     const known = running.get(site.id);
@@ -215,7 +214,7 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
   async function runDue(): Promise<void> {
     await cleanUp();
     for (const site of deps.sites) {
-      if (stopped) return;
+      if (rounds.isStopped) return;
       if (!deps.isWeekly(site.id)) continue;
       try {
         const slot = await findDueSlot(site.id);
@@ -232,19 +231,6 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     throw new ApiError('not_found', {
       message: 'The latest checkup does not have this finding. Load the page again.',
     });
-  }
-
-  function round(): Promise<void> {
-    rounds = rounds.then(runDue);
-    return rounds;
-  }
-
-  function later(): void {
-    timer = setTimeout(() => {
-      void round().finally(() => {
-        if (!stopped) later();
-      });
-    }, everyMs).unref();
   }
 
   return {
@@ -312,12 +298,10 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
       await store.update(site.id, checkup);
       return checkup.findings.filter((finding) => finding.check === check);
     },
-    start: later,
-    round,
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
+    start: () => rounds.start(),
+    round: () => rounds.round(),
+    // A checkup under way can take minutes.
+    stop: async () => void rounds.stop(),
   };
 }
 

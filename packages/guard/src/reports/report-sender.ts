@@ -2,6 +2,7 @@ import { type MessageParam, type ServerText, toEnglish, toParam } from '@securit
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
+import { Rounds } from '../lib/rounds.js';
 import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { Mailer, MailOutcome } from '../mail/mailer.js';
 import type { LogSettings } from '../settings/site-settings.js';
@@ -30,34 +31,24 @@ export interface ReportSenderOptions {
   readonly everyMs?: number;
 }
 
-export interface ReportSender {
-  start(): void;
-  /** Sends the reports that are due, for every site. Never throws. */
-  round(): Promise<void>;
-  /** Resolves when no mail is being sent. */
-  stop(): Promise<void>;
-}
-
 /**
  * Sends each site's report once a week to each of its recipients. Each mail is recorded before it is sent, so that
  * neither a restart nor a clock that jumps sends one twice.
  */
-export function createReportSender(deps: ReportSenderOptions): ReportSender {
+export function createReportSender(deps: ReportSenderOptions): Rounds {
   const { sites, sends, clock, logger, everyMs = EVERY_MS } = deps;
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let stopped = false;
+  const rounds = new Rounds(round, everyMs);
   /** Sites whose sending fails as a whole; logged once per outage. */
   const failing = new Set<SiteId>();
 
   async function sendAll(): Promise<void> {
     for (const site of sites) {
-      if (stopped) return;
+      if (rounds.isStopped) return;
       try {
         await sendDue(site);
         failing.delete(site.id);
       } catch (error) {
-        if (!failing.has(site.id) && !stopped) {
+        if (!failing.has(site.id) && !rounds.isStopped) {
           logger.error(
             { event: 'report-build-failed', site: site.id, err: error },
             'A weekly report can’t be made yet.',
@@ -75,7 +66,7 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
     await sends.endInterrupted(site.id, INTERRUPTED, clock());
     const due = getDueSendTime(site.id, deps.timeZone(site.id), clock());
     for (const email of emails) {
-      if (stopped) return;
+      if (rounds.isStopped) return;
       // Claimed one by one: a mail that was claimed but not begun before a stop would count as interrupted.
       const claimed = await sends.claim(site.id, email, due, clock());
       if (claimed !== null) await sendOne(site, claimed);
@@ -126,30 +117,12 @@ export function createReportSender(deps: ReportSenderOptions): ReportSender {
     );
   }
 
-  function round(): Promise<void> {
-    running = running.then(sendAll).finally(() => {
-      latest = null;
-    });
-    return running;
+  async function round(): Promise<void> {
+    await sendAll();
+    latest = null;
   }
 
-  function later(): void {
-    timer = setTimeout(() => {
-      round().finally(() => {
-        if (!stopped) later();
-      });
-    }, everyMs).unref();
-  }
-
-  return {
-    start: later,
-    round,
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
+  return rounds;
 }
 
 /** Returns why reports were not sent, for the owner; null when all were. */
