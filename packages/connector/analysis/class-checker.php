@@ -185,7 +185,7 @@ final class Checker {
 			} elseif ( $node instanceof Node\Expr\ConstFetch ) {
 				$this->check_constant( $node );
 			} elseif ( $node instanceof Node\Expr\Array_ ) {
-				$this->check_callback( $node, $within );
+				$this->check_callback( $node );
 			}
 		}
 	}
@@ -209,7 +209,7 @@ final class Checker {
 
 	/** A callback gets all required arguments, and not more than it accepts. */
 	private function check_hooked( Node\Expr\FuncCall $node ) {
-		$callback = isset( $node->args[1] ) && $node->args[1]->value instanceof Node\Expr\Array_ ? $this->read_callback( $node->args[1]->value, $node ) : null;
+		$callback = isset( $node->args[1] ) && $node->args[1]->value instanceof Node\Expr\Array_ ? $this->read_callback( $node->args[1]->value ) : null;
 		$method   = null === $callback ? null : $this->symbols->find_member( $callback[0], 'methods', $callback[1] );
 		$count    = isset( $node->args[3] ) ? $node->args[3]->value : new Node\Scalar\LNumber( 1 );
 		if ( ! isset( $method['min'] ) || ! $count instanceof Node\Scalar\LNumber ) {
@@ -222,8 +222,8 @@ final class Checker {
 	}
 
 	/** An array that looks like a callback of the connector is one. */
-	private function check_callback( Node\Expr\Array_ $node, Node $within ) {
-		$callback = $this->read_callback( $node, $within );
+	private function check_callback( Node\Expr\Array_ $node ) {
+		$callback = $this->read_callback( $node );
 		if ( null === $callback ) {
 			return;
 		}
@@ -236,7 +236,7 @@ final class Checker {
 	}
 
 	/** Class and method of `array( 'Security_Optimizer_…', 'method' )`, also where a variable or `__CLASS__` holds the class. */
-	private function read_callback( Node\Expr\Array_ $node, Node $within ) {
+	private function read_callback( Node\Expr\Array_ $node ) {
 		if ( 2 !== count( $node->items ) || null === $node->items[1] || null !== $node->items[0]->key || ! $node->items[1]->value instanceof Node\Scalar\String_ ) {
 			return null;
 		}

@@ -7,12 +7,7 @@ import type { Bench } from '../measure.js';
 import type { Server } from './node-program.js';
 
 /** Starts an nginx with one worker. @param config creates the content of its `http` block for a port */
-async function startNginx(
-  bench: Bench,
-  name: string,
-  config: (port: number) => string,
-  readyPath = '/',
-): Promise<Server> {
+async function startNginx(bench: Bench, name: string, config: (port: number) => string): Promise<Server> {
   const programs = findPrograms();
   if (typeof programs === 'string') throw new Error(programs);
   const port = await findFreePort();
@@ -28,7 +23,7 @@ async function startNginx(
       args: ['-c', file, '-p', dir, '-e', 'stderr'],
       pidFile: join(dir, 'nginx.json'),
       logFile: join(dir, 'nginx.log'),
-      ready: () => answersHttp(`${url}${readyPath}`),
+      ready: () => answersHttp(`${url}/`),
       readySeconds: 90,
     }),
   );

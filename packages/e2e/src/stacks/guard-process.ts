@@ -73,9 +73,9 @@ export function guardLog(stack: Stack): LogLine[] {
 }
 
 /** The last lines of guard's log, unparsed; none if there is no log. */
-export function recentGuardLog(stack: Stack, count = 40): readonly string[] {
+export function recentGuardLog(stack: Stack): readonly string[] {
   if (!existsSync(logFile(stack))) return [];
-  return readFileSync(logFile(stack), 'utf8').trimEnd().split('\n').slice(-count);
+  return readFileSync(logFile(stack), 'utf8').trimEnd().split('\n').slice(-40);
 }
 
 export interface CommandOutcome {

@@ -77,12 +77,11 @@ async function* watched(content: AsyncIterable<string>, onFailed: (error: unknow
  * Replaces every server message of a response with its English text.
  *
  * @param value plain JSON that contains messages; it is not modified
- * @param at JSON Pointer of the value in the response
  * @returns the value as JSON, and the position of each message
  */
-export function separateMessages(value: unknown, at = ''): { readonly json: unknown; readonly texts: MessageAt[] } {
+export function separateMessages(value: unknown): { readonly json: unknown; readonly texts: MessageAt[] } {
   const texts: MessageAt[] = [];
-  const json = separate(value, at, texts);
+  const json = separate(value, '', texts);
   return { json, texts };
 }
 

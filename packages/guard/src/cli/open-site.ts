@@ -145,12 +145,11 @@ function descend(name: string, model: Model): void {
 }
 
 /** Runs a function in a folder below the working directory, and returns to the working directory. */
-export function inFolder<Result>(path: string, model: Model, make: boolean, work: () => Result): Result {
+export function inFolder<Result>(path: string, model: Model, work: () => Result): Result {
   const names = path === '' ? [] : path.split('/');
   const trail: Stats[] = [];
   for (const name of names) {
     const here = lstatSync('.');
-    if (make) makeFolder(name);
     descend(name, model);
     trail.push(here);
   }
@@ -184,7 +183,7 @@ export function toFolder(name: string): string {
 /** Runs a function in a folder that may be missing, and returns from it. @returns null when the folder is missing */
 export function inFolderIfPresent<Result>(path: string, site: OpenSite, work: () => Result): Result | null {
   try {
-    return inFolder(path, site.model, false, work);
+    return inFolder(path, site.model, work);
   } catch (error) {
     if (!(error instanceof MissingFolder)) throw error;
     goBack(site);

@@ -104,10 +104,10 @@ function inspect(call: SiteCall): SiteResults['inspect'] {
   refuseUnlessWritable();
   secretRights(model);
   if (site !== null && findStatus(OWN_FOLDER) !== null) {
-    inFolder(OWN_FOLDER, model, false, () => {
+    inFolder(OWN_FOLDER, model, () => {
       refuseUnlessWritable();
       for (const name of ['assets', 'languages', basename(KEYS)]) {
-        if (findStatus(name) !== null) inFolder(name, model, false, refuseUnlessWritable);
+        if (findStatus(name) !== null) inFolder(name, model, refuseUnlessWritable);
       }
     });
   }
@@ -212,13 +212,13 @@ function placeFiles(site: OpenSite, files: readonly { readonly name: string; rea
   const key = secretRights(model);
   try {
     for (const folder of folders) {
-      inFolder(toFolder(folder), model, false, () => {
+      inFolder(toFolder(folder), model, () => {
         if (makeFolder(basename(folder))) created.push(folder);
       });
     }
     for (const { name, bytes } of files) {
       const folder = toFolder(name);
-      inFolder(folder, model, false, () => {
+      inFolder(folder, model, () => {
         const file = isKeyFile(name)
           ? // A web server never serves a key file that a killed process has left behind.
             stageFile(basename(name), bytes, key, '.php')
@@ -228,7 +228,7 @@ function placeFiles(site: OpenSite, files: readonly { readonly name: string; rea
     }
     while (staged.length > 0) {
       const { folder, file } = staged[0] as (typeof staged)[number];
-      inFolder(folder, model, false, () => {
+      inFolder(folder, model, () => {
         placeFile(file);
         staged.shift();
         if (staged[0]?.folder !== folder) syncFolder();
@@ -248,7 +248,7 @@ function undo(
   const attempt = (folder: string, work: () => void) => {
     try {
       goBack(site);
-      inFolder(folder, site.model, false, work);
+      inFolder(folder, site.model, work);
     } catch {
       // The folders were changed under this process. What it has left there belongs to the owner.
     }
@@ -268,7 +268,7 @@ function removeThisIfEmpty(): void {
 /** @returns whether the file no longer exists */
 function removeRecorded(site: OpenSite, name: string): boolean {
   try {
-    inFolder(toFolder(name), site.model, false, () => removeFile(basename(name)));
+    inFolder(toFolder(name), site.model, () => removeFile(basename(name)));
   } catch (error) {
     goBack(site);
     return error instanceof MissingFolder;
@@ -279,7 +279,7 @@ function removeRecorded(site: OpenSite, name: string): boolean {
 function removeEmptyFolders(site: OpenSite, names: readonly string[]): void {
   for (const folder of listFolders(names).reverse()) {
     try {
-      inFolder(toFolder(folder), site.model, false, () => removeIfEmpty(basename(folder)));
+      inFolder(toFolder(folder), site.model, () => removeIfEmpty(basename(folder)));
     } catch {
       goBack(site);
     }
@@ -354,7 +354,7 @@ function examine(call: SiteCall, secret: string): SiteResults['examine'] {
   };
   if (site === null || findStatus(OWN_FOLDER) === null) return { ...facts, secret: null, hasKey: false };
   const key = findKeyFile(site);
-  return inFolder(toFolder(key), model, false, () => ({
+  return inFolder(toFolder(key), model, () => ({
     ...facts,
     secret: inPlugins(basename(key)),
     hasKey: readPlainFile(basename(key), MAX_READ_BYTES)?.includes(secret) === true,

@@ -59,7 +59,7 @@ export function toKeyFiles(
 /** Whether a key file belongs to a WordPress that no longer exists, such as a release that a deployment has removed. */
 export function isOfMissingRelease(site: OpenSite, name: string): boolean {
   try {
-    const text = inFolder(toFolder(name), site.model, false, () => readPlainFile(basename(name), MAX_READ_BYTES));
+    const text = inFolder(toFolder(name), site.model, () => readPlainFile(basename(name), MAX_READ_BYTES));
     const path = /^\/\/ Of the WordPress in (".+")\.$/m.exec(text ?? '')?.[1];
     return path !== undefined && statSync(JSON.parse(path) as string, { throwIfNoEntry: false }) === undefined;
   } catch {
@@ -71,7 +71,7 @@ export function isOfMissingRelease(site: OpenSite, name: string): boolean {
 /** Which other sites could read the site's key in a folder that it shares. */
 export function examineSharedKey(site: OpenSite): SharedKey {
   const own = basename(ownKeyFile(site));
-  return inFolder(KEYS, site.model, false, () => {
+  return inFolder(KEYS, site.model, () => {
     const { uid, mode } = lstatSync(own);
     const others = readdirSync('.').filter((name) => name !== own && isKeyFile(`${KEYS}/${name}`));
     const hasSameOwner = others.some((name) => findStatus(name)?.uid === uid);

@@ -73,7 +73,7 @@ export function serveDecoy404(
       signal = readSignal(site.config.secret, value, requestId);
       gateway.onSignal(site.config, signal, allowed);
     },
-    onResponse: (status) => responder.record(status, null),
+    onResponse: (status) => responder.record(status),
     handler: {
       outlivesClient: false,
       onLoginReport: () => null,

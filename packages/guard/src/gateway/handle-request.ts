@@ -123,7 +123,7 @@ function handleAllowed(gateway: GatewayContext, decision: Allowed, arrived: Arri
   }
   void gateway.staffChecks.confirm(site.config).then((isCertain) => {
     const { response, responder } = arrived;
-    if (response.destroyed) responder.record(CLIENT_CLOSED_REQUEST, null);
+    if (response.destroyed) responder.record(CLIENT_CLOSED_REQUEST);
     else if (isCertain) dispatch(gateway, decision, arrived);
     else {
       gateway.refusals.add(openVerdict.rule);
@@ -197,7 +197,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
   }
 
   clientClosed(): void {
-    this.arrived.responder.record(CLIENT_CLOSED_REQUEST, null);
+    this.arrived.responder.record(CLIENT_CLOSED_REQUEST);
   }
 
   refuse(rule: string, closed: LoginClosed | null): void {
@@ -249,14 +249,14 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
         if (status !== CLIENT_CLOSED_REQUEST) gateway.observer.forwarded(status, gateway.clock() - time);
         if (isSignedIn(signal)) gateway.sessions.add(site.config.id, cookie, snapshot.sessionCookies, time);
         // A failed login is listed for registered users, too.
-        if (responder.hasFailed()) responder.record(status, null);
+        if (responder.hasFailed()) responder.record(status);
         else if (isSignedIn(signal)) return;
         else if (
           status === CLIENT_CLOSED_REQUEST &&
           gateway.sessions.has(site.config.id, cookie, snapshot.sessionCookies, time)
         )
           return;
-        else if (!(signal.kind === 'missing' && isStaticFile(facts))) responder.record(status, null);
+        else if (!(signal.kind === 'missing' && isStaticFile(facts))) responder.record(status);
       },
       onStream: () => gateway.tunnels.add(response, { site: site.config.id, facts, close: () => response.destroy() }),
       handler: this,

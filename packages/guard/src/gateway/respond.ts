@@ -35,7 +35,7 @@ export interface Responder {
    */
   away(json: boolean): void;
   /** Records a response for the Activity Log without sending one. */
-  record(status: number, rule: string | null): void;
+  record(status: number): void;
   /**
    * Counts a wrong password in the request: in the row of the request, or separately when that row is already recorded.
    */
@@ -61,7 +61,7 @@ export function createResponder(
   let tried = '';
   let checksRefusedBy: string | null = null;
   let isRecorded = false;
-  const record = (status: number, rule: string | null): void => {
+  const record = (status: number, rule: string | null = null): void => {
     isRecorded = true;
     // WordPress refused the passwords on guard's behalf: this counts as a refusal by the gateway, as in the log.
     if (rule === null && checksRefusedBy !== null) gateway.refusals.add(checksRefusedBy);
@@ -159,16 +159,12 @@ export interface RefusalDetails {
   readonly time: number;
 }
 
-/**
- * Renders a refusal. A plain line is in English, the other formats in the language of the site.
- *
- * @param reference shown on the page for people to quote
- */
+/** Renders a refusal. A plain line is in English, the other formats in the language of the site. */
 export function renderRefusal(
   refused: RefusalDetails,
   format: RefusalFormat,
-  reference = toReference(refused.requestId),
 ): { status: number; headers: RawHeaders; body: Buffer } {
+  const reference = toReference(refused.requestId);
   const { status, title } = visitorPages[refused.page];
   const body =
     format === 'line'

@@ -3,6 +3,15 @@ import { formatUtcTime } from '../i18n/time-labels.js';
 import { POSITIONS, renderVisitorPage, type VisitorPage } from './visitor-page.js';
 
 const MISTAKE = 'Is this a mistake? Contact the site’s owner and mention the reference.';
+const UNSUPPORTED = {
+  title: 'Not allowed',
+  heading: 'This can’t be done here',
+  text: '{host} doesn’t accept this kind of request.',
+  tone: 'quiet',
+  icon: 'lock',
+  details: true,
+  foot: MISTAKE,
+} as const;
 const LATER = 'If it lasts, contact the site’s owner and mention the reference.';
 
 /** Every page that guard itself sends, by name, with its HTTP status. */
@@ -67,26 +76,8 @@ export const visitorPages = {
     details: true,
     foot: MISTAKE,
   },
-  'bad-method': {
-    status: 405,
-    title: 'Not allowed',
-    heading: 'This can’t be done here',
-    text: '{host} doesn’t accept this kind of request.',
-    tone: 'quiet',
-    icon: 'lock',
-    details: true,
-    foot: MISTAKE,
-  },
-  expectation: {
-    status: 417,
-    title: 'Not allowed',
-    heading: 'This can’t be done here',
-    text: '{host} doesn’t accept this kind of request.',
-    tone: 'quiet',
-    icon: 'lock',
-    details: true,
-    foot: MISTAKE,
-  },
+  'bad-method': { status: 405, ...UNSUPPORTED },
+  expectation: { status: 417, ...UNSUPPORTED },
   'too-long': {
     status: 414,
     title: 'Address too long',

@@ -24,9 +24,9 @@ export function findFreePort(): Promise<number> {
 }
 
 /** Sends one GET request; true for any response below 500. */
-export function answersHttp(url: string, seconds = 5): Promise<boolean> {
+export function answersHttp(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: seconds * 1000 }, (response) => {
+    const request = get(url, { agent: false, timeout: 5000 }, (response) => {
       response.resume();
       resolve((response.statusCode ?? 500) < 500);
     });

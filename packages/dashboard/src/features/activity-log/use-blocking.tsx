@@ -26,8 +26,9 @@ export const ATTACKERS_KEY = 'attackers';
 export interface Blocking {
   /** Opens the block popover at an element. */
   readonly choose: (target: BlockTarget, anchor: HTMLElement) => void;
-  /** Blocks without a popover. @param row the changed element @returns null on success */
-  readonly block: (target: BlockTarget, terms: BlockTerms, row?: Element | null) => Promise<ApiError | null>;
+  /** Blocks without a popover. @returns null on success */
+  readonly block: (target: BlockTarget, terms: BlockTerms) => Promise<ApiError | null>;
+  /** @param row the changed element @returns null on success */
   readonly unblock: (target: BlockTarget, row?: Element | null) => Promise<ApiError | null>;
   /** Shows a failure as a toast, for callers without a place for it. */
   readonly showFailure: (change: Promise<ApiError | null>) => Promise<void>;

@@ -13,7 +13,7 @@ import { HOST, type SiteBehind } from './site-behind.js';
 export interface Front {
   readonly service: Service;
   /** Sends a request to the front that forwards to guard. */
-  readonly request: (request: TypedRequest, from?: string) => Promise<RawResponse>;
+  readonly request: (request: TypedRequest) => Promise<RawResponse>;
   /** Sends a request to the same front, which forwards to the web server behind instead. */
   readonly requestWithoutGuard: (request: TypedRequest) => Promise<RawResponse>;
 }
@@ -65,8 +65,7 @@ export async function startFront(site: SiteBehind, program: 'nginx' | 'apache2',
   const file = join(dir, 'front.conf');
   writeFileSync(file, program === 'nginx' ? nginxFile(dir, servers) : apacheFile(dir, servers));
   const ca = readFileSync(crt, 'utf8');
-  const requestAt = (port: number, request: TypedRequest, from?: string) =>
-    sendRaw(port, toBytes(site, request), { tls: HOST, ca, ...(from !== undefined && { from }) });
+  const requestAt = (port: number, request: TypedRequest) => sendRaw(port, toBytes(site, request), { tls: HOST, ca });
   const service = await startService({
     ...{ name: program, command: program, readySeconds: 90 },
     args: program === 'nginx' ? ['-c', file, '-p', dir, '-e', 'stderr'] : ['-DFOREGROUND', '-f', file],
@@ -80,7 +79,7 @@ export async function startFront(site: SiteBehind, program: 'nginx' | 'apache2',
   });
   return {
     service,
-    request: (request, from) => requestAt(tls, request, from),
+    request: (request) => requestAt(tls, request),
     requestWithoutGuard: (request) => requestAt(straight, request),
   };
 }

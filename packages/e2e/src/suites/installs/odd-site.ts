@@ -60,16 +60,10 @@ async function getApiBase(site: OddSite, owner: Session): Promise<URL> {
 }
 
 /** Calls the API at the base URL from the configuration of the dashboard. */
-export async function call(
-  site: OddSite,
-  owner: Session,
-  suffix: string,
-  body: object,
-  namespace = 'security-optimizer/v1',
-): Promise<ApiResponse> {
+export async function call(site: OddSite, owner: Session, suffix: string, body: object): Promise<ApiResponse> {
   const base = await getApiBase(site, owner);
   return callApi(site, {
-    path: `${base.pathname}${base.search}${namespace}${suffix}`,
+    path: `${base.pathname}${base.search}security-optimizer/v1${suffix}`,
     body: JSON.stringify(body),
     headers: { ...authorised(owner), ...proxied(site) },
   });

@@ -105,13 +105,13 @@ function listVisitors({ database, site, person: { address, user } }: Scope): Vis
   );
 }
 
-function listIds(scope: Scope, kind: VisitorRow['kind']): number[] {
-  return listVisitors(scope).flatMap((row) => (row.kind === kind ? [row.id] : []));
+function listAddressIds(scope: Scope): number[] {
+  return listVisitors(scope).flatMap((row) => (row.kind === 'ip' ? [row.id] : []));
 }
 
 function listVisits(scope: Scope): object[] {
   const { database, site, person } = scope;
-  const ids = listIds(scope, 'ip');
+  const ids = listAddressIds(scope);
   const logins = person.user?.logins ?? [];
   const rows = all<Record<string, string | number>>(
     database,
@@ -154,7 +154,7 @@ function listVisits(scope: Scope): object[] {
 function eraseVisits(scope: Scope): number {
   const { database, site } = scope;
   let removed = 0;
-  for (const visitor of listIds(scope, 'ip')) {
+  for (const visitor of listAddressIds(scope)) {
     const rows = all<{ id: number; kind: number; agent: number; referer: number; origin: number }>(
       database,
       'select id, kind, agent, referer, origin from visits where site = ? and visitor = ?',
