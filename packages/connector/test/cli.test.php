@@ -103,16 +103,6 @@ check( 'a signature that is not accepted is explained', true, false !== strpos( 
 
 $login = array(
 	'sg2fa'            => 1,
-	'login_attempts'   => array(
-		array(
-			'value'    => 3,
-			'selected' => 0,
-		),
-		array(
-			'value'    => 5,
-			'selected' => 1,
-		),
-	),
 	'reset_2fa'        => array(
 		array(
 			'ID'         => 7,
@@ -130,10 +120,31 @@ $login = array(
 		),
 	),
 );
-check( 'settings get reads a choice', array( "5\n", '', array( 'POST /fetch-options {"page":"login"}' ) ), run_command( array( array( 'data' => $login ) ), array( 'settings', 'get', 'login_attempts' ) ) );
-check( 'settings set takes on and off', array( "Success: Done.\n", '', array( 'POST /disable-feeds {"disable_feed":"1"}' ) ), run_command( array( array( 'message' => 'Done.' ) ), array( 'settings', 'set', 'disable_feed', 'on' ) ) );
-list( , $error, $sent ) = run_command( array(), array( 'settings', 'set', 'nothing', '1' ) );
-check( 'an unknown setting is named', array( true, array() ), array( 0 === strpos( $error, 'There is no setting nothing. Settings: lock_system_folders, ' ), $sent ) );
+
+$settings = array(
+	'data' => array(
+		'settings' => array(
+			array(
+				'name'   => 'login_attempts',
+				'value'  => 5,
+				'values' => array( 0, 3, 5 ),
+				'suffix' => '/limit-login-attempts',
+			),
+			array(
+				'name'   => 'disable_feed',
+				'value'  => 0,
+				'values' => array( 0, 1 ),
+				'suffix' => '/disable-feeds',
+			),
+		),
+	),
+);
+$asked    = 'POST /simple-settings ';
+check( 'settings list shows all of them', array( '[{"name":"login_attempts","value":5},{"name":"disable_feed","value":0}]' . "\n", '', array( $asked ) ), run_command( array( $settings ), array( 'settings', 'list' ), array( 'format' => 'json' ) ) );
+check( 'settings get reads a choice', array( "5\n", '', array( $asked ) ), run_command( array( $settings ), array( 'settings', 'get', 'login_attempts' ) ) );
+check( 'settings set takes on and off', array( "Success: Done.\n", '', array( $asked, 'POST /disable-feeds {"disable_feed":"1"}' ) ), run_command( array( $settings, array( 'message' => 'Done.' ) ), array( 'settings', 'set', 'disable_feed', 'on' ) ) );
+check( 'an unknown setting is named', array( '', 'There is no setting nothing. Settings: login_attempts, disable_feed.', array( $asked ) ), run_command( array( $settings ), array( 'settings', 'set', 'nothing', '1' ) ) );
+check( 'a setting without a name is refused', array( '', 'Name a setting. Settings: login_attempts, disable_feed.', array( $asked ) ), run_command( array( $settings ), array( 'settings', 'get' ) ) );
 check(
 	'two-factor status lists users',
 	array( '[{"ID":7,"user":"Editor","role":"editor","required":"yes","set_up":"yes"}]' . "\n", '' ),

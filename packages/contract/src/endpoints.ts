@@ -5,11 +5,12 @@ import { loginEndpoints } from './login/endpoints.js';
 import { overviewEndpoints } from './overview/endpoints.js';
 import { checkupEndpoints } from './post-hack/checkup-endpoints.js';
 import { postHackEndpoints } from './post-hack/endpoints.js';
-import { fetchOptions, siteSecurityEndpoints, toggleEndpoints } from './settings/endpoints.js';
+import { fetchOptions, fetchSimpleSettings, siteSecurityEndpoints, toggleEndpoints } from './settings/endpoints.js';
 
 /** All endpoints of the API in the order of the reference. */
 export const endpoints = [
   fetchOptions,
+  fetchSimpleSettings,
   ...toggleEndpoints,
   ...siteSecurityEndpoints,
   ...loginEndpoints,

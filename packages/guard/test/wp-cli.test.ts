@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { allSimpleSettings } from '@security-optimizer/contract/settings/simple-settings';
+import { allSimpleSettings } from '@security-optimizer/contract/settings/catalogue';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isAddressOfSite } from '../src/api/signed-calls.js';
 import { toRanges } from '../src/lib/own-addresses.js';
@@ -53,21 +53,23 @@ describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {
     expect(JSON.parse(listed.stdout)[0]).toMatchObject({ user: 'WP-CLI', ip: '127.0.0.1' });
   });
 
-  it('list settings, each with the route of the contract', async () => {
+  it('list and set the settings of the catalogue, except those that need a session', async () => {
     const { guard } = await guardWithSite();
     const { stdout } = await wp(guard.url, ['settings', 'list', '--format=json']);
     const listed = new Map(
       (JSON.parse(stdout) as { name: string; value: number }[]).map((row) => [row.name, row.value]),
     );
     for (const setting of allSimpleSettings) {
-      if (setting.suffix === undefined || setting.field === 'weekly_checkup') continue;
+      if (setting.suffix === undefined || setting.changedBy === 'session') {
+        expect(listed.has(setting.field), setting.field).toBe(false);
+        continue;
+      }
       expect(listed.get(setting.field), setting.field).toBe(setting.default);
       // The same value again: the route accepts this field.
       expect(await wp(guard.url, ['settings', 'set', setting.field, String(setting.default)])).toMatchObject({
         status: 0,
       });
     }
-    for (const field of ['sg2fa', 'disable_usernames', 'signed_xml_rpc']) expect(listed.has(field)).toBe(true);
   });
 
   it('block and unblock, by address and range', async () => {
@@ -211,6 +213,11 @@ describe('a signed call', () => {
       'for which WP-CLI has no command',
       () => sign({ route: '/force-password-reset', body: '{}' }),
       { route: '/force-password-reset', body: '{}' },
+    ],
+    [
+      'for a setting that only a person may change',
+      () => sign({ route: '/alert-quiet-hours', body: '{"alert_quiet_hours":1}' }),
+      { route: '/alert-quiet-hours', body: '{"alert_quiet_hours":1}' },
     ],
     [
       'for a file',

@@ -59,7 +59,7 @@ const SOURCES: readonly { readonly folder: string; readonly files: RegExp; reado
   {
     folder: 'packages/contract/src',
     files:
-      /\/src\/(?:settings\/(?:protections|setting-rows|simple-settings)|activity\/(?:event-kinds|event-values|rule-reasons)|login\/limits|overview\/technical-data|pages|server-message|messages|errors)\.ts$/,
+      /\/src\/(?:settings\/(?:protections|catalogue)|activity\/(?:event-kinds|event-values|rule-reasons)|login\/limits|overview\/technical-data|pages|server-message|messages|errors)\.ts$/,
     find: findSentences,
   },
   // Texts that guard's own pages and mails translate, in any file.

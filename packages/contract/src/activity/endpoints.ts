@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { endpoint } from '../endpoint.js';
-import { settingEndpoint } from '../settings/endpoints.js';
+import { logRows } from '../settings/catalogue.js';
+import { settingEndpoints } from '../settings/endpoints.js';
 import { flag } from '../shapes.js';
 import { attackersSchema, requestDetailsSchema } from './attackers.js';
 import { currentBlock } from './blocks.js';
@@ -144,10 +145,7 @@ export const activityEndpoints = [
   blockVisitors,
   loginUnblock,
   logLifetimePreview,
-  settingEndpoint('disable_activity_log'),
-  settingEndpoint('log_lifetime'),
-  settingEndpoint('anonymize_addresses'),
-  settingEndpoint('log_own_cron'),
+  ...settingEndpoints(logRows),
 ] as const;
 
 export const weeklyReport = endpoint({

@@ -2,7 +2,7 @@
  * The reasons of refused requests by the name of the rule. The names are an interface: the log, exports and responses
  * contain them. For a name with a colon that is not listed, the entry of the part before the colon applies.
  */
-const ruleReasons: Readonly<Record<string, string>> = {
+export const ruleReasons: Readonly<Record<string, string>> = {
   'blocked-visitor': 'Refused: this visitor is blocked.',
   'own-files': 'Refused: the files of this plugin can’t be opened by their address.',
   'login-access': 'Refused: this address is not on the list of Login Access.',

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { logRows } from '../settings/catalogue.js';
+import { settingSchemas } from '../settings/options.js';
 import { flag } from '../shapes.js';
 import { currentBlock } from './blocks.js';
 
@@ -18,7 +20,7 @@ const filterChild = z.object({
   placeholder: z.string(),
 });
 
-/** A group of the filter panel; `wp_name` names it in requests: `date`, `type`, `code`, `ip`, `user` or `activity`. */
+/** A group of the filter panel; `wp_name` names it in requests: `date`, or one of `logDropdowns`. */
 const activityFilter = z.object({
   type: z.enum(['datepicker', 'dropdown']),
   groupTitle: z.optional(z.string()),
@@ -208,19 +210,12 @@ export const recipientsSchema = z.object({
   max_emails: z.int(),
 });
 
-const lifetimeOption = z.object({ value: z.int(), label: z.string(), selected: flag });
-
 /** Number of entries that a shorter retention deletes. `exact` 0: there are more events than were counted. */
 export const lifetimePreviewSchema = z.object({ visits: z.int(), events: z.int(), exact: flag });
 
 /** Options of the page Activity Log. */
 export const activityOptionsSchema = z.object({
-  disable_activity_log: flag,
-  log_lifetime: z.array(lifetimeOption).check(z.minLength(1)),
-  /** Additional switch: do not store the last octet of IPv4 and the last 80 bits of IPv6. */
-  anonymize_addresses: flag,
-  /** Additional switch: list the requests that run WordPress's scheduled tasks among unknown visitors. */
-  log_own_cron: flag,
+  ...settingSchemas(logRows),
   /**
    * Number of visits within the retention that were not recorded, because they could not be written fast enough.
    */

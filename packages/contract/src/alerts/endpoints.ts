@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
 import { endpoint } from '../endpoint.js';
+import { alertRows } from '../settings/catalogue.js';
+import { settingEndpoints } from '../settings/endpoints.js';
 import { flag } from '../shapes.js';
 import { alertsSchema } from './schemas.js';
 
@@ -38,13 +40,6 @@ export const updateAlertSyslog = endpoint({
   response: alertsSchema,
 });
 
-export const updateAlertLimits = endpoint({
-  name: 'update:alert_limits',
-  suffix: '/alert-limits',
-  methods: ['POST'],
-  response: alertsSchema,
-});
-
 export const testAlerts = endpoint({
   name: 'testAlerts',
   suffix: '/alert-test',
@@ -60,6 +55,6 @@ export const alertEndpoints = [
   updateAlertWebhook,
   updateAlertSlack,
   updateAlertSyslog,
-  updateAlertLimits,
+  ...settingEndpoints(alertRows),
   testAlerts,
 ] as const;

@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import { messages } from '../messages.js';
 import { integerBetween, noInput, type RequestsOf } from '../request.js';
+import type { SettingCalls } from '../settings/endpoints.js';
 import { toggleValue } from '../shapes.js';
 import { dropUnseen, toPlainText } from '../typed-text.js';
 import type { alertEndpoints } from './endpoints.js';
-import { ALERT_KINDS, ALERTS_PER_HOUR } from './schemas.js';
+import { ALERT_KINDS } from './schemas.js';
 
 /** Maximum length of a webhook's URL. */
 const WEBHOOK_URL_MAX = 2000;
@@ -61,17 +62,10 @@ export const alertRequests = {
       framing: z._default(framing, 'octets'),
     }),
   },
-  'update:alert_limits': {
-    summary: 'Set the maximum number of mails per hour (2, 4 or 10), and whether alerts wait from 22:00 to 07:00.',
-    schema: z.object({
-      per_hour: z.optional(z.literal([...ALERTS_PER_HOUR], { error: 'Use 2, 4 or 10.' })),
-      quiet_hours: z.optional(toggleValue),
-    }),
-  },
   testAlerts: {
     summary: 'Send a test alert by one channel now. By mail it is sent to all recipients of alerts.',
     schema: z.object({
       channel: z.enum(['mail', 'webhook', 'slack', 'syslog'], { error: 'Use mail, webhook, slack or syslog.' }),
     }),
   },
-} satisfies RequestsOf<(typeof alertEndpoints)[number]>;
+} satisfies RequestsOf<Exclude<(typeof alertEndpoints)[number], SettingCalls>>;

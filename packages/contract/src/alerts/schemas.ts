@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { alertRows } from '../settings/catalogue.js';
+import { settingSchemas } from '../settings/options.js';
 import { flag } from '../shapes.js';
 
 /** Kinds of alerts, in the order of the page. */
@@ -16,9 +18,6 @@ export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** Number of lockouts within an hour that counts as a wave. */
 export const WAVE_LOCKOUTS = 10;
-/** Choices of the limit per hour: mails, and messages to Slack. */
-export const ALERTS_PER_HOUR = [2, 4, 10] as const;
-export const DEFAULT_ALERTS_PER_HOUR = 4;
 /** Quiet hours in the site's time zone: start and end in minutes after midnight. */
 export const QUIET_FROM = 22 * 60;
 export const QUIET_TO = 7 * 60;
@@ -42,8 +41,7 @@ export const alertsSchema = z.object({
   kinds: z.array(kind),
   /** Recipients in the order of the tab: whether they get the weekly report, and their alerts. */
   recipients: z.array(z.object({ email: z.string(), report: flag, kinds: z.array(kind) })),
-  per_hour: z.int(),
-  quiet_hours: flag,
+  ...settingSchemas(alertRows),
   /** `address` is host and path without the query; for Slack only the host, because the path is a secret. */
   webhook: z.nullable(z.object({ address: z.string(), has_secret: flag, last: z.nullable(lastDelivery) })),
   slack: z.nullable(z.object({ address: z.string(), last: z.nullable(lastDelivery) })),

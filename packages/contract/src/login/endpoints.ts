@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { endpoint } from '../endpoint.js';
-import { settingEndpoint } from '../settings/endpoints.js';
+import { loginRows } from '../settings/catalogue.js';
+import { settingEndpoints } from '../settings/endpoints.js';
 import { flag, userRef } from '../shapes.js';
 import { WEEKDAYS } from './limits.js';
 import { awayState, loginUrlOption, twoFactorRole, usernamesData } from './schemas.js';
@@ -99,8 +100,7 @@ export const loginEndpoints = [
   twoFactorRoles,
   resetUserTwoFactor,
   disableAdminUsername,
-  settingEndpoint('login_attempts'),
-  settingEndpoint('two_factor_app_passwords'),
+  ...settingEndpoints(loginRows),
   fetchAwayMode,
   setAwayMode,
 ] as const;

@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
+import { loginRows } from '../settings/catalogue.js';
+import { settingSchemas } from '../settings/options.js';
 import { flag, userRef } from '../shapes.js';
-import { LOGIN_ATTEMPT_VALUES, WEEKDAYS } from './limits.js';
+import { WEEKDAYS } from './limits.js';
 
 /**
  * A role of the site and whether its users need a second factor. `required`: always, not a choice. `name` is in the
@@ -23,12 +25,6 @@ export const twoFactorUser = z.object({
  * a second factor. Null while the connector can't list them.
  */
 export const twoFactorUsers = z.nullable(z.object({ total: z.int(), set_up: z.int(), users: z.array(twoFactorUser) }));
-
-export const loginAttemptOption = z.object({
-  value: z.literal([...LOGIN_ATTEMPT_VALUES]),
-  label: z.string(),
-  selected: flag,
-});
 
 /**
  * `login` and `signup`: the path for `custom`, the URL for `default`. `signup` is null while registration is closed.
@@ -71,17 +67,13 @@ export const usernamesData = z.object({
 
 /** Options of the page Login Security. */
 export const loginOptionsSchema = z.object({
-  sg2fa: flag,
-  /** Additional switch: allow application passwords for users who need a second factor. */
-  two_factor_app_passwords: flag,
+  ...settingSchemas(loginRows),
   /** Roles and whether they need a second factor; empty while the connector can't list the roles. */
   two_factor_roles: z.array(twoFactorRole),
   two_factor_users: twoFactorUsers,
   reset_2fa: z.array(userRef),
-  disable_usernames: flag,
   usernames_data: usernamesData,
   login_access: z.array(z.string()),
-  login_attempts: z.array(loginAttemptOption).check(z.minLength(1)),
   /** Addresses that are locked out by failed logins. */
   locked_addresses: z.int(),
   login_url: z.array(loginUrlOption).check(z.minLength(2)),

@@ -1,5 +1,6 @@
 import { endpoint } from '../endpoint.js';
-import { settingEndpoint } from '../settings/endpoints.js';
+import { postHackRows } from '../settings/catalogue.js';
+import { settingEndpoints } from '../settings/endpoints.js';
 import { checkupSchema } from './checkup.js';
 
 export const checkup = endpoint({
@@ -44,5 +45,5 @@ export const checkupEndpoints = [
   keepFinding,
   removeFinding,
   restoreFiles,
-  settingEndpoint('weekly_checkup'),
+  ...settingEndpoints(postHackRows),
 ] as const;

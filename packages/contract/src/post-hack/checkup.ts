@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
 import { eventValues } from '../activity/schemas.js';
+import { postHackRows } from '../settings/catalogue.js';
+import { settingSchemas } from '../settings/options.js';
 import { flag } from '../shapes.js';
 
 /** The checks of a checkup, in the order of the page. */
@@ -109,7 +111,7 @@ export const checkupSchema = z.object({
   /** Files of findings that were removed and can be restored, newest first. */
   removed: z.array(removedFile),
   weekly: z.object({
-    weekly_checkup: flag,
+    ...settingSchemas(postHackRows),
     /** 0 is Sunday. */
     day: z.int(),
     /** `HH:MM` on the wall clock of the site. */

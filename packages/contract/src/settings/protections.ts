@@ -5,9 +5,9 @@
 
 /**
  * Where a setting takes effect: `gateway` = guard, before PHP starts; `php` = the connector, inside WordPress; `log` =
- * the Activity Log.
+ * the Activity Log; `background` = guard's work beside requests, such as alerts and the checkup.
  */
-export type EnforcedAt = 'gateway' | 'php' | 'log';
+export type EnforcedAt = 'gateway' | 'php' | 'log' | 'background';
 
 export interface SiteSecurityToggle {
   /** Name of the option in requests, responses and storage (specification section 3). */

@@ -1,14 +1,24 @@
 import * as z from 'zod/mini';
 import { choiceValue, type EndpointRequest, noInput, type RequestsOf } from '../request.js';
 import { toggleValue } from '../shapes.js';
-import { type fetchOptions, settingRequestName, type siteSecurityEndpoints } from './endpoints.js';
-import { allSimpleSettings, type SettingWithCall, type SimpleSetting } from './simple-settings.js';
+import {
+  allSimpleSettings,
+  hasUsualEndpoint,
+  type SettingWithEndpoint,
+  type SimpleSetting,
+  settingRequestName,
+} from './catalogue.js';
+import type { fetchOptions, fetchSimpleSettings, siteSecurityEndpoints } from './endpoints.js';
 
 /** Pages whose options can be fetched. */
 const optionsPage = z.enum(['security', 'login', 'activity'], { error: 'Use security, login or activity.' });
 
 export const siteSecurityRequests = {
   fetchOptions: { summary: 'The options of a page.', schema: z.object({ page: optionsPage }) },
+  fetchSimpleSettings: {
+    summary: 'The settings that are one number, with their values and the paths of the endpoints that change them.',
+    schema: noInput,
+  },
   fetchSignedXmlRpc: {
     summary:
       'Whether signed XML-RPC requests are allowed while XML-RPC is off, and the active plugins that need them. ' +
@@ -19,7 +29,7 @@ export const siteSecurityRequests = {
     summary: 'Allow signed XML-RPC requests while XML-RPC is off (1) or refuse them (0).',
     schema: z.object({ signed_xml_rpc: toggleValue }),
   },
-} satisfies RequestsOf<typeof fetchOptions | (typeof siteSecurityEndpoints)[number]>;
+} satisfies RequestsOf<typeof fetchOptions | typeof fetchSimpleSettings | (typeof siteSecurityEndpoints)[number]>;
 
 type SettingValue<Setting> = Setting extends { readonly values: readonly (infer Value extends number)[] }
   ? ReturnType<typeof choiceValue<Value>>
@@ -27,11 +37,9 @@ type SettingValue<Setting> = Setting extends { readonly values: readonly (infer 
 
 /** The requests of all simple settings that have an endpoint, from the catalogue. */
 export const settingRequests = Object.fromEntries(
-  allSimpleSettings
-    .filter(({ suffix }) => suffix !== undefined)
-    .map((setting) => [settingRequestName(setting.field), toRequest(setting)]),
+  allSimpleSettings.filter(hasUsualEndpoint).map((setting) => [settingRequestName(setting.field), toRequest(setting)]),
 ) as unknown as {
-  readonly [Setting in SettingWithCall as `update:${Setting['field']}`]: EndpointRequest<
+  readonly [Setting in SettingWithEndpoint as `update:${Setting['field']}`]: EndpointRequest<
     z.ZodMiniObject<{ [Field in Setting['field']]: SettingValue<Setting> }>
   >;
 };

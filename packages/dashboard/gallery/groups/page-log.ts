@@ -42,7 +42,7 @@ function withChannels(site: SiteState): void {
       { email: 'security@example.com', report: 0, kinds: ['new-administrator', 'checkup-finding'] },
       ...(agency ? [agency] : []),
     ],
-    quiet_hours: 1,
+    alert_quiet_hours: 1,
     webhook: { address: 'hooks.example.com/site', has_secret: 1, last: { at, ok: 1, text: '200', waiting: 0 } },
     slack: {
       address: 'hooks.slack.com',

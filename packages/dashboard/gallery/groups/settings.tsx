@@ -1,5 +1,5 @@
-import type { SettingRow } from '@security-optimizer/contract/settings/setting-rows';
-import { loginRows, logRows, securityRows } from '@security-optimizer/contract/settings/setting-rows';
+import type { SettingRow } from '@security-optimizer/contract/settings/catalogue';
+import { loginRows, logRows, securityRows } from '@security-optimizer/contract/settings/catalogue';
 import type { SettingControl } from '../../src/features/settings/change-setting.js';
 import { SettingRows, SettingSelect, SettingSwitch } from '../../src/features/settings/setting-controls.js';
 import { activitySettings } from '../../src/features/settings/settings-query.js';

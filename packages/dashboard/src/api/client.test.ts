@@ -1,7 +1,7 @@
 import { blockIp } from '@security-optimizer/contract/activity/endpoints';
 import { messages } from '@security-optimizer/contract/messages';
 import { rate, updateConsent } from '@security-optimizer/contract/overview/endpoints';
-import { fetchSignedXmlRpc, settingEndpoint } from '@security-optimizer/contract/settings/endpoints';
+import { fetchSignedXmlRpc, toggleEndpoints } from '@security-optimizer/contract/settings/endpoints';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, ok, refused, staleNonce, startApiServer } from '../../test/fake-site/server.js';
 import { type ApiClient, createApiClient, restUrl, SILENT, TRACKED, toCall } from './client.js';
@@ -37,7 +37,7 @@ async function catchFailure(promise: Promise<unknown>): Promise<ApiError> {
 
 describe('an API request', () => {
   it('sends the nonce and a JSON body, and accepts JSON', async () => {
-    await api.call(toCall(settingEndpoint('xss_protection'), { xss_protection: 1 }));
+    await api.call(toCall(toggleEndpoints[5], { xss_protection: 1 }));
     const [call] = server.calls;
     expect(call?.url).toBe('/wp-json/security-optimizer/v1/xss-protection');
     expect(call?.method).toBe('POST');

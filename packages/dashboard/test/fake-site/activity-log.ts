@@ -12,6 +12,7 @@ import { alertEndpoints } from '@security-optimizer/contract/alerts/endpoints';
 import { ALERT_KINDS, type Alerts } from '@security-optimizer/contract/alerts/schemas';
 import { requests } from '@security-optimizer/contract/requests';
 import { ok, type ReceivedRequest, type Reply, refused } from './replies.js';
+import { freshSettings } from './settings.js';
 
 /** The activity log of a site, with guard's responses. */
 export interface FakeLog {
@@ -98,14 +99,7 @@ export function freshLog(): FakeLog {
       },
     ],
     options: {
-      disable_activity_log: 0,
-      log_lifetime: Array.from({ length: 12 }, (_, index) => ({
-        value: index + 1,
-        label: index === 0 ? '1 day' : `${index + 1} days`,
-        selected: index === 11 ? (1 as const) : (0 as const),
-      })),
-      anonymize_addresses: 0,
-      log_own_cron: 0,
+      ...freshSettings('log'),
       dropped: 0,
     },
     emails: ['owner@example.com', 'agency@example.net'],
@@ -213,8 +207,7 @@ function freshAlerts(): Alerts {
       { email: 'owner@example.com', report: 1, kinds: [...OFFERED] },
       { email: 'agency@example.net', report: 1, kinds: [] },
     ],
-    per_hour: 4,
-    quiet_hours: 0,
+    ...freshSettings('alerts'),
     webhook: null,
     slack: null,
     syslog: null,
@@ -410,7 +403,6 @@ interface LogBody {
   readonly block?: 0 | 1;
   readonly search?: string;
   readonly entries?: string[];
-  readonly log_lifetime?: number;
   readonly email?: string;
   readonly report?: 0 | 1;
   readonly kinds?: Alerts['kinds'];
@@ -419,8 +411,6 @@ interface LogBody {
   readonly port?: number;
   readonly protocol?: 'udp' | 'tcp';
   readonly framing?: 'octets' | 'lf';
-  readonly per_hour?: number;
-  readonly quiet_hours?: 0 | 1;
 }
 
 function handleRequest(log: FakeLog, name: string, body: LogBody): Reply {
@@ -463,9 +453,8 @@ function handleRequest(log: FakeLog, name: string, body: LogBody): Reply {
     case 'update:alert_webhook':
     case 'update:alert_slack':
     case 'update:alert_syslog':
-    case 'update:alert_limits':
       log.alerts = changedAlerts(log.alerts as Alerts, name, body);
-      return ok(log.alerts, name === 'update:alert_limits' ? '' : 'Saved.');
+      return ok(log.alerts, 'Saved.');
     case 'activityAttackers':
       return log.attackers === null ? refused(404, 'not_found', 'No such call.') : ok(log.attackers);
     case 'activityRequest': {
@@ -500,15 +489,8 @@ function handleRequest(log: FakeLog, name: string, body: LogBody): Reply {
         refused: ids.filter(mustNot).map((id) => ({ visitor_id: id, reason: 'This is a verified search engine.' })),
       });
     }
-    case 'update:log_lifetime':
-      log.options.log_lifetime = log.options.log_lifetime.map((item) => ({
-        ...item,
-        selected: item.value === body.log_lifetime ? 1 : 0,
-      }));
-      return ok({ log_lifetime: log.options.log_lifetime }, 'Saved.');
     default:
-      Object.assign(log.options, body);
-      return ok(body, 'Saved.');
+      throw new Error(`The fake site has no response to ${name}.`);
   }
 }
 
@@ -535,16 +517,10 @@ function changedAlerts(alerts: Alerts, name: string, body: LogBody): Alerts {
       return { ...alerts, webhook: url === '' ? null : { address, has_secret: 1, last: null } };
     case 'update:alert_slack':
       return { ...alerts, slack: url === '' ? null : { address: address.replace(/\/.*/, ''), last: null } };
-    case 'update:alert_syslog': {
+    default: {
       const { protocol = 'udp', framing = 'octets' } = body;
       return { ...alerts, syslog: host === '' ? null : { host, port, protocol, framing, last: null } };
     }
-    default:
-      return {
-        ...alerts,
-        per_hour: body.per_hour ?? alerts.per_hour,
-        quiet_hours: body.quiet_hours ?? alerts.quiet_hours,
-      };
   }
 }
 

@@ -4,6 +4,7 @@ import type {
   CheckupResult,
   RemovedFile,
 } from '@security-optimizer/contract/post-hack/checkup';
+import { freshSettings } from './settings.js';
 
 /** 21 November 2026, 13:05 UTC. */
 const NOW = 1_795_266_300;
@@ -47,7 +48,7 @@ export function sampleCheckup(change: Partial<Checkup> = {}): Checkup {
     })),
     more: 0,
     removed: [],
-    weekly: { weekly_checkup: 1, day: 0, time: '04:00', emails: ['owner@example.com'] },
+    weekly: { ...freshSettings('postHack'), day: 0, time: '04:00', emails: ['owner@example.com'] },
     ...change,
   };
 }

@@ -1,11 +1,11 @@
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
 import { ok, type ReceivedRequest, type Reply } from './replies.js';
+import { freshSettings } from './settings.js';
 
 /** The login options of a site before its owner changes any. */
 export function freshLoginOptions(): LoginOptions {
   return {
-    sg2fa: 0,
-    two_factor_app_passwords: 0,
+    ...freshSettings('login'),
     two_factor_roles: [
       { role: 'administrator', name: 'Administrator', selected: 1, required: 1 },
       { role: 'editor', name: 'Editor', selected: 1, required: 1 },
@@ -17,14 +17,8 @@ export function freshLoginOptions(): LoginOptions {
     ],
     two_factor_users: null,
     reset_2fa: [],
-    disable_usernames: 1,
     usernames_data: { all_users: [{ user_login: 'owner' }, { user_login: 'editor-1' }], admin_matches: [] },
     login_access: [],
-    login_attempts: [
-      { value: 0, label: 'OFF', selected: 0 },
-      { value: 3, label: '3', selected: 0 },
-      { value: 5, label: '5', selected: 1 },
-    ],
     login_url: [
       {
         type: 'default',
@@ -56,7 +50,6 @@ type UpdateHandler = (login: LoginOptions, body: Record<string, never>) => Parti
 /** Guard's behaviour for each request of the page: it stores the fields and returns them. */
 const updateHandlers: Readonly<Record<string, UpdateHandler>> = {
   '/2fa': (login, body) => ({ ...body, two_factor_setup_url: login.two_factor_setup_url }),
-  '/two-factor-app-passwords': (_login, body) => body,
   '/two-factor-roles': (login, { two_factor_roles: roles = [] }: { two_factor_roles?: string[] }) => ({
     two_factor_roles: login.two_factor_roles.map((item) => ({
       ...item,
@@ -66,9 +59,6 @@ const updateHandlers: Readonly<Record<string, UpdateHandler>> = {
   '/disable-admin-username': (login, body: { disable_usernames?: 0 | 1; admin_names?: { user_login: string }[] }) => ({
     disable_usernames: body.disable_usernames ?? login.disable_usernames,
     ...(body.admin_names === undefined ? {} : { usernames_data: { all_users: body.admin_names, admin_matches: [] } }),
-  }),
-  '/limit-login-attempts': (login, { login_attempts: value }: { login_attempts?: number }) => ({
-    login_attempts: login.login_attempts.map((item) => ({ ...item, selected: item.value === value ? 1 : 0 })),
   }),
   '/login-access': (_login, { entries }: { entries?: string[] }) => ({ login_access: entries ?? [] }),
   '/custom-login-url': (login, body: { type?: string; login?: string; signup?: string }) => ({

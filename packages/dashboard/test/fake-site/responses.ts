@@ -1,13 +1,10 @@
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
-import {
-  defaultSecurityOptions,
-  type SecurityField,
-  siteSecurityToggles,
-} from '@security-optimizer/contract/settings/protections';
+import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import { type FakeLog, freshLog, handleLogRequest } from './activity-log.js';
 import { freshLoginOptions, handleLoginRequest } from './login.js';
 import { type FakeOverview, freshOverview, handleOverviewRequest } from './overview.js';
 import { type Handler, ok, type ReceivedRequest, type Reply, staleNonce } from './replies.js';
+import { storeSetting } from './settings.js';
 
 export const NAMESPACE = '/wp-json/security-optimizer/v1';
 const PROVIDER = '/wp-json/provider-settings/v1';
@@ -54,11 +51,12 @@ export function handleSiteRequest(site: SiteState, call: ReceivedRequest): Retur
     Object.assign(site.signedXmlRpc, JSON.parse(call.body));
     return ok(site.signedXmlRpc, 'Saved.');
   }
+  const { options, login, log, overview } = site;
   return (
-    handleLoginRequest(site.login, suffix, call) ??
-    handleLogRequest(site.log, suffix, call) ??
-    handleOverviewRequest(site.overview, suffix, call) ??
-    store(site, suffix, call.body)
+    storeSetting([options, login, log.options, log.alerts], suffix, call.body) ??
+    handleLoginRequest(login, suffix, call) ??
+    handleLogRequest(log, suffix, call) ??
+    handleOverviewRequest(overview, suffix, call) ?? { status: 404, body: '' }
   );
 }
 
@@ -72,11 +70,7 @@ export function toPage(call: ReceivedRequest): string {
   return (JSON.parse(call.body) as { page?: string }).page ?? '';
 }
 
-/** Stores the value of a toggle and returns it, like guard. */
-export function store(site: SiteState, suffix: string, body: string): Reply {
-  const toggle = siteSecurityToggles.find((item) => item.suffix === suffix);
-  if (toggle === undefined) return { status: 404, body: '' };
-  const value = (JSON.parse(body) as Record<SecurityField, 0 | 1>)[toggle.field];
-  site.options[toggle.field] = value;
-  return ok({ [toggle.field]: value }, value === 1 ? toggle.messages.on : toggle.messages.off);
+/** Stores the value of a simple setting and returns it, like guard. */
+export function store({ options, login, log }: SiteState, suffix: string, body: string): Reply {
+  return storeSetting([options, login, log.options, log.alerts], suffix, body) ?? { status: 404, body: '' };
 }

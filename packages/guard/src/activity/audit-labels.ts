@@ -1,6 +1,6 @@
 import { type ActivityKindId, EVERY_ADDRESS } from '@security-optimizer/contract/activity/event-kinds';
 import { getRoleName, toEventValue, toShortList } from '@security-optimizer/contract/activity/event-values';
-import { allSimpleSettings } from '@security-optimizer/contract/settings/simple-settings';
+import { allSimpleSettings } from '@security-optimizer/contract/settings/catalogue';
 import { plainText } from '../lib/plain-text.js';
 import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { AuditRow, JsonValue } from '../settings/audit-store.js';
@@ -77,7 +77,7 @@ const settings: ReadonlyMap<string, { readonly title: string; readonly show: Sho
     (setting) =>
       [
         setting.field as string,
-        { title: setting.title, show: (value: JsonValue) => toValueName(setting, value) },
+        { title: setting.auditTitle ?? setting.title, show: (value: JsonValue) => toValueName(setting, value) },
       ] as const,
   ),
   ['login_access', { title: 'Login Access', show: (value) => toList(value) || 'everyone' }],
@@ -92,8 +92,6 @@ const settings: ReadonlyMap<string, { readonly title: string; readonly show: Sho
   ['alert_webhook', { title: 'Alerts by webhook', show: toText }],
   ['alert_slack', { title: 'Alerts by Slack', show: toText }],
   ['alert_syslog', { title: 'Alerts in the system log', show: toText }],
-  ['alert_limit', { title: 'Alerts an hour at most', show: toText }],
-  ['alert_quiet_hours', { title: 'Quiet hours of alerts', show: (value) => (value === 1 ? 'On' : 'Off') }],
   ['notification_emails', { title: 'Recipients of weekly reports', show: (value) => toList(value) || 'nobody' }],
 ]);
 

@@ -1,13 +1,13 @@
 import type { activityEndpoints as calls } from '@security-optimizer/contract/activity/endpoints';
 import type { SentFilters } from '@security-optimizer/contract/activity/requests';
 import type { ActivityOptions, VisitPreset } from '@security-optimizer/contract/activity/schemas';
+import { toResponseValues } from '@security-optimizer/contract/settings/catalogue';
 import type { SettingCalls } from '@security-optimizer/contract/settings/endpoints';
 import type { CallContext, CallHandlers, DownloadHandlers, OptionPages } from '../feature.js';
 import type { Clock } from '../lib/clock.js';
 import type { LoginSecurity } from '../login/index.js';
 import { readLoginAddresses } from '../login/index.js';
 import type { Services } from '../services.js';
-import { toResponseValues } from '../settings/simple-settings.js';
 import { readSiteSettings, type SiteSettings } from '../settings/site-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { ActivityStore } from './activity-store.js';

@@ -1,5 +1,6 @@
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { Kysely, Migration } from 'kysely';
+import type { SettingsTables } from '../settings/settings-store.js';
 import type { SiteId } from '../site.js';
 import { type Database, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
@@ -97,7 +98,36 @@ const alertsMigration: Migration = {
   },
 };
 
-export const alertMigrations: Migrations = { '040_alerts': alertsMigration };
+/** The limit and the quiet hours became simple settings. The other values of a site stay where they are. */
+const alertLimitsMigration: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const tables = db as Kysely<AlertTables & SettingsTables>;
+    for (const { site, value } of await tables.selectFrom('alert_settings').selectAll().execute()) {
+      const { perHour, quietHours } = parseLimits(value);
+      const stored = { alert_limit: perHour, alert_quiet_hours: quietHours === true ? 1 : undefined };
+      for (const [name, number] of Object.entries(stored)) {
+        if (number === undefined) continue;
+        const row = { site, name, value: JSON.stringify(number), version: 1, updated_at: 0 };
+        await tables.insertInto('settings').values(row).execute();
+      }
+    }
+  },
+};
+
+/** Reads stored settings. Of an unknown form, they are reported when guard reads them. */
+function parseLimits(value: string): { readonly perHour?: number; readonly quietHours?: boolean } {
+  try {
+    const { perHour, quietHours } = JSON.parse(value);
+    return { ...([2, 4, 10].includes(perHour) && { perHour }), quietHours };
+  } catch {
+    return {};
+  }
+}
+
+export const alertMigrations: Migrations = {
+  '040_alerts': alertsMigration,
+  '045_alert_limits': alertLimitsMigration,
+};
 
 /** Waiting alerts of one channel. When there are more, the oldest are deleted; urgent ones are deleted last. */
 const WAITING_MAX = 200;

@@ -1,9 +1,4 @@
-import {
-  ALERT_KINDS,
-  ALERTS_PER_HOUR,
-  type AlertKind,
-  DEFAULT_ALERTS_PER_HOUR,
-} from '@security-optimizer/contract/alerts/schemas';
+import { ALERT_KINDS, type AlertKind } from '@security-optimizer/contract/alerts/schemas';
 import { z } from 'zod';
 import type { SiteId } from '../site.js';
 import { StorageError } from '../storage/storage-error.js';
@@ -33,11 +28,9 @@ const settingsSchema = z.object({
       framing: z.enum(['octets', 'lf']),
     })
     .nullable(),
-  perHour: z.literal([...ALERTS_PER_HOUR]),
-  quietHours: z.boolean(),
 });
 
-/** The alert settings of one site. */
+/** The recipients and channels of one site. The limit and the quiet hours are simple settings. */
 export type AlertSettings = z.output<typeof settingsSchema>;
 
 export const defaultAlertSettings: AlertSettings = {
@@ -45,8 +38,6 @@ export const defaultAlertSettings: AlertSettings = {
   webhook: null,
   slack: null,
   syslog: null,
-  perHour: DEFAULT_ALERTS_PER_HOUR,
-  quietHours: false,
 };
 
 /** The alert settings of all sites, in memory because each security event reads them, and in the database. */

@@ -12,8 +12,11 @@ import { mailServer } from '../../test/support/mail-server.js';
 import { passingTime } from '../../test/support/passing-time.js';
 import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
-import { sqlAlertQueue } from './alert-queue.js';
-import { SETTLE_MS } from './alert-rules.js';
+import { silentLogger } from '../lib/logger.js';
+import { migrations } from '../migrations.js';
+import { openDatabase, withTables } from '../storage/database.js';
+import { type AlertTables, sqlAlertQueue } from './alert-queue.js';
+import { DAY, SETTLE_MS } from './alert-rules.js';
 
 const ANNA = 'anna@example.com';
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -152,7 +155,7 @@ describe('alerts', () => {
     const db = await openTestDatabase(dataDir);
     onTestFinished(() => db.destroy());
     await sqlAlertQueue(db).retryNow('site', Date.now());
-    await call(url, '/alert-limits', { quiet_hours: 0 });
+    await call(url, '/alert-quiet-hours', { alert_quiet_hours: 1 });
     await eventually(() => hook.bodies.length === 2);
     await eventually(async () => {
       const { body } = await call(url, '/notifications');
@@ -170,6 +173,67 @@ describe('alerts', () => {
       'alert.protection-off',
     ]);
     expect(await last()).toMatchObject({ ok: 1, waiting: 0 });
+  });
+
+  it('wait while quiet hours are on at night, and are sent as soon as these are switched off', async () => {
+    const { pass } = passingTime();
+    const { connector, mail, dataDir, call, choose, subjects } = await setUp();
+    pass(new Date().setUTCHours(23, 0, 0, 0) + DAY - Date.now());
+    const { url } = await runningGuard(dataDir);
+    await choose(url);
+    expect((await call(url, '/alert-quiet-hours', { alert_quiet_hours: 1 })).body.data).toEqual({
+      alert_quiet_hours: 1,
+    });
+    await call(url, '/xss-protection', { xss_protection: 0 });
+    await addEvent(connector, url, newAdministrator);
+    await stored(connector);
+    pass(SETTLE_MS);
+    // It is sent at once even then. Without quiet hours, both alerts would share a mail.
+    await eventually(() => mail.received.length === 1);
+    expect(subjects()).toEqual(['example.com has a new administrator']);
+    // From the next rounds on, the rest is due in the morning only.
+    for (let round = 0; round < 3; round++) {
+      pass(5000);
+      await call(url, '/alerts');
+    }
+    await call(url, '/alert-quiet-hours', { alert_quiet_hours: 0 });
+    await eventually(() => mail.received.length === 2);
+    expect(subjects()[1]).toContain('Advanced XSS Protection');
+  });
+
+  it('keep the limit and the quiet hours that were chosen before these became simple settings', async () => {
+    const { dataDir, call } = await setUp();
+    const older = Object.entries(migrations).filter(([name]) => name < '045');
+    const options = { url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() };
+    const db = withTables<AlertTables>(await openDatabase({ ...options, migrations: Object.fromEntries(older) }));
+    const before = { recipients: {}, webhook: null, slack: null, syslog: null };
+    for (const [site, value] of [
+      ['site', JSON.stringify({ ...before, perHour: 10, quietHours: true })],
+      ['other', JSON.stringify({ ...before, perHour: 4, quietHours: false })],
+      ['broken', '{'],
+    ] as const) {
+      await db.insertInto('alert_settings').values({ site, value }).execute();
+    }
+    await db.destroy();
+    const now = await openTestDatabase(dataDir);
+    expect(
+      await now.selectFrom('settings').select(['site', 'name', 'value']).orderBy('site').orderBy('name').execute(),
+    ).toEqual([
+      { site: 'other', name: 'alert_limit', value: '4' },
+      { site: 'site', name: 'alert_limit', value: '10' },
+      { site: 'site', name: 'alert_quiet_hours', value: '1' },
+    ]);
+    await now.deleteFrom('alert_settings').where('site', '=', 'broken').execute();
+    await now.destroy();
+    const { url } = await runningGuard(dataDir);
+    expect((await call(url, '/alerts')).body.data).toMatchObject({
+      alert_limit: [
+        { value: 2, selected: 0 },
+        { value: 4, selected: 0 },
+        { value: 10, label: '10', selected: 1 },
+      ],
+      alert_quiet_hours: 1,
+    });
   });
 
   it('survive guard being killed', async () => {

@@ -1,3 +1,4 @@
+import { type SettingValues, simpleDefaults } from '@security-optimizer/contract/settings/catalogue';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { recordedLog } from '../../test/support/logs.js';
@@ -26,6 +27,7 @@ async function setUp() {
   const state = {
     now: NOON,
     settings: { ...defaultAlertSettings } as AlertSettings,
+    limits: simpleDefaults('alerts') as SettingValues<'alerts'>,
     outcome: { kind: 'sent' } as MailOutcome,
     mails: [] as Mail[],
     log,
@@ -49,6 +51,7 @@ async function setUp() {
         {
           queue: state.queue,
           settings: () => state.settings,
+          limits: () => state.limits,
           emails: () => [ANNA],
           describe: async () => ({
             ...{ name: 'example.com', url: 'https://example.com', language: english, timeZone: 'Europe/Berlin' },
@@ -184,7 +187,7 @@ describe('alerts by mail', () => {
 
   it('wait until the morning in quiet hours', async () => {
     const alerts = await setUp();
-    alerts.settings = { ...alerts.settings, quietHours: true };
+    alerts.limits = { ...alerts.limits, alert_quiet_hours: 1 };
     const night = Date.UTC(2026, 10, 21, 22);
     alerts.now = night;
     await alerts.add();

@@ -1,5 +1,6 @@
 import { type ServerText, toEnglish, toParam } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
+import type { SettingValues } from '@security-optimizer/contract/settings/catalogue';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { Mailer } from '../mail/mailer.js';
@@ -19,6 +20,7 @@ const PER_ROUND = 20;
 export interface AlertDelivery {
   readonly queue: AlertQueue;
   readonly settings: (site: SiteId) => AlertSettings;
+  readonly limits: (site: SiteId) => SettingValues<'alerts'>;
   /** Recipients of the tab Weekly Reports. */
   readonly emails: (site: SiteId) => readonly string[];
   /** Returns what the texts need. Reads the former login addresses, which no alert may name. Throws StorageError. */
@@ -93,7 +95,7 @@ async function deliverChannel(
   failures: number,
 ): Promise<number | null> {
   const { queue, clock } = delivery;
-  const { perHour, quietHours } = delivery.settings(site.id);
+  const { alert_limit: perHour, alert_quiet_hours } = delivery.limits(site.id);
   const described = await delivery.describe(site);
   if (channel === 'webhook' || channel === 'syslog') {
     for (const alert of waiting.slice(0, PER_ROUND)) {
@@ -104,7 +106,7 @@ async function deliverChannel(
     return waiting.length > PER_ROUND ? clock() : null;
   }
   const plan = planMessage(waiting, {
-    ...{ perHour, quietHours, timeZone: described.timeZone },
+    ...{ perHour, quietHours: alert_quiet_hours === 1, timeZone: described.timeZone },
     sentAt: await queue.listSentTimes(site.id, channel, clock() - HOUR),
     now: clock(),
   });

@@ -2,6 +2,8 @@ import type { alertEndpoints as calls } from '@security-optimizer/contract/alert
 import type { Alerts, LastDelivery } from '@security-optimizer/contract/alerts/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import type { WithMessages } from '@security-optimizer/contract/server-message';
+import { toResponseValues } from '@security-optimizer/contract/settings/catalogue';
+import type { SettingCalls } from '@security-optimizer/contract/settings/endpoints';
 import type { CallContext, CallHandlers } from '../feature.js';
 import { ApiError } from '../lib/api-error.js';
 import { toLocalTimestamp } from '../lib/time-zone.js';
@@ -21,7 +23,8 @@ import { type AlertDelivery, sendToPerson, sendToProgram } from './deliver-alert
 import { parseWebhookUrl, resolveTarget, TargetRefused } from './safe-target.js';
 import type { DeliveryOutcome } from './webhook.js';
 
-export type AlertCalls = (typeof calls)[number];
+/** The endpoints of the simple settings are served with those of all simple settings. */
+export type AlertCalls = Exclude<(typeof calls)[number], SettingCalls>;
 
 type AlertsResponse = WithMessages<Alerts>;
 
@@ -59,8 +62,7 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
         const { report, kinds } = getRecipientAlerts(settings, email);
         return { email, report: report ? 1 : 0, kinds: OFFERED_KINDS.filter((kind) => kinds.includes(kind)) };
       }),
-      per_hour: settings.perHour,
-      quiet_hours: settings.quietHours ? 1 : 0,
+      ...toResponseValues('alerts', sites.get(site.id).settings.alerts),
       webhook: webhook && { address: withoutQuery(webhook.url), has_secret: 1, last: last('webhook') },
       slack: slack && { address: new URL(slack.url).host, last: last('slack') },
       syslog: syslog && { ...syslog, last: last('syslog') },
@@ -202,23 +204,6 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
       if (!HOST.test(host)) throw new ApiError('invalid_input', { fields: { host: messages.invalidFormat } });
       await checkTarget('host', () => resolveTarget(host, policy, resolve));
       return setChannel(context, 'syslog', () => ({ host, port, protocol, framing }));
-    },
-
-    async 'update:alert_limits'({ per_hour, quiet_hours }, context) {
-      await change(context, (now) => {
-        const settings: AlertSettings = {
-          ...now,
-          perHour: per_hour ?? now.perHour,
-          quietHours: quiet_hours === undefined ? now.quietHours : quiet_hours === 1,
-        };
-        const entries = [
-          { name: 'alert_limit', before: now.perHour, after: settings.perHour },
-          { name: 'alert_quiet_hours', before: now.quietHours ? 1 : 0, after: settings.quietHours ? 1 : 0 },
-        ];
-        return { settings, entries };
-      });
-      parts.wake(context.site.id);
-      return { data: await getResponse(context.site), message: '' };
     },
 
     async testAlerts({ channel }, { site }) {

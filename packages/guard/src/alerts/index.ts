@@ -50,6 +50,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
 
     const delivery: AlertDelivery = {
       ...{ queue, settings: settings.get, emails, clock, logger },
+      limits: (site) => sites.get(site).settings.alerts,
       describe: (site) => describeSite(site),
       mailer: createMailer(config.mail, services.wordpress),
       policy: config.alerts,
@@ -213,6 +214,8 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
       });
     });
     feed.subscribe((site) => {
+      // The limit or the quiet hours may have changed.
+      wake(site);
       void services.mutex.run(site, () => pruneRecipients(site)).catch(() => undefined);
     });
     connectors.onBack(({ id }) => {

@@ -23,7 +23,7 @@ export async function readWaveFacts(
   const ranges = addresses.map(parseRange).filter((range) => range !== null);
   const find = async (activity: string) => {
     // The wrong passwords precede the first lockout.
-    const filter = { from: Math.floor((from - HOUR) / 1000), to: Math.ceil(to / 1000), user: null, activity };
+    const filter = { from: Math.floor((from - HOUR) / 1000), to: Math.ceil(to / 1000), activity };
     const rows = await store.listEvents({ site, filter, anchor: null, before: null, skip: 0, limit: EVENTS_MAX });
     return rows.filter(({ address }) => address !== '' && ranges.some((range) => isInside(address, range)));
   };

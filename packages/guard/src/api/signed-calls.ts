@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiEndpoint } from '@security-optimizer/contract/endpoints';
+import { settingRequestName } from '@security-optimizer/contract/settings/catalogue';
 import type { ApiRequest } from '../gateway/context.js';
 import { parseAddress } from '../lib/address.js';
 import { overlap, type Range } from '../lib/address-set.js';
 import { ApiError } from '../lib/api-error.js';
 import type { Clock } from '../lib/clock.js';
 import { toRanges } from '../lib/own-addresses.js';
+import { listOwnerSettings } from '../settings/simple-settings.js';
 import type { CallNonces } from '../storage/call-nonces.js';
 import { CALL_HEADER, equalText, readCallHeader } from '../wordpress/signature.js';
 
@@ -17,17 +19,10 @@ import { CALL_HEADER, equalText, readCallHeader } from '../wordpress/signature.j
  * or the post-hack actions, are not included.
  */
 const SIGNED_CALLS: ReadonlySet<ApiEndpoint['name']> = new Set<ApiEndpoint['name']>([
-  ...(['fetchOptions', 'protectionFacts', 'fetchSignedXmlRpc', 'update:signed_xml_rpc'] as const),
-  ...(['update:lock_system_folders', 'update:wp_remove_version', 'update:disable_file_edit'] as const),
-  ...(['update:disable_xml_rpc', 'update:disable_feed', 'update:xss_protection', 'update:delete_readme'] as const),
-  ...(['update:login_url', 'update:sg2fa', 'update:two_factor_app_passwords', 'resetUserTwoFactor'] as const),
-  ...(['update:disable_usernames', 'update:login_attempts', 'fetchAwayMode', 'update:away_mode'] as const),
-  ...([
-    'update:disable_activity_log',
-    'update:log_lifetime',
-    'update:anonymize_addresses',
-    'update:log_own_cron',
-  ] as const),
+  // Simple settings, except those that only a person may change.
+  ...listOwnerSettings().map(({ field }) => settingRequestName(field) as ApiEndpoint['name']),
+  ...(['fetchOptions', 'fetchSimpleSettings', 'protectionFacts', 'update:login_url'] as const),
+  ...(['resetUserTwoFactor', 'fetchAwayMode', 'update:away_mode'] as const),
   ...(['activityUnknown', 'registeredActivity', 'blockedUsers'] as const),
   ...(['blockAddresses', 'blockIp', 'blockUser', 'loginUnblock'] as const),
 ]);

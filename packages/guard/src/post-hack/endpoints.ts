@@ -1,5 +1,6 @@
 import type { checkupEndpoints } from '@security-optimizer/contract/post-hack/checkup-endpoints';
 import type { postHackEndpoints as actions } from '@security-optimizer/contract/post-hack/endpoints';
+import { toResponseValues } from '@security-optimizer/contract/settings/catalogue';
 import type { SettingCalls } from '@security-optimizer/contract/settings/endpoints';
 import type { ActivityLog } from '../activity/index.js';
 import type { Alerts } from '../alerts/index.js';
@@ -34,7 +35,7 @@ export function postHackEndpoints(
       readSiteSettings(change.settings, site),
     ]);
     const emails = [...parts.alerts.listEmailsFor(site, 'checkup-finding')];
-    const weekly = { ...checkups.weeklyTime(site), weekly_checkup: postHack.weekly_checkup, emails };
+    const weekly = { ...checkups.weeklyTime(site), ...toResponseValues('postHack', postHack), emails };
     return { ...state, weekly };
   }
 

@@ -1,5 +1,5 @@
 import type { AwaySchedule, LoginAttempts } from '@security-optimizer/contract/login/limits';
-import { type SettingValues, simpleDefaults } from '@security-optimizer/contract/settings/simple-settings';
+import { type SettingValues, simpleDefaults } from '@security-optimizer/contract/settings/catalogue';
 import { isScriptName } from '../http/path-segments.js';
 import type { RequestFacts } from '../http/request-facts.js';
 import type { Address } from '../lib/address.js';

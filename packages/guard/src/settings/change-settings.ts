@@ -1,5 +1,5 @@
 import type { ServerText } from '@security-optimizer/contract/server-message';
-import type { SettingField } from '@security-optimizer/contract/settings/simple-settings';
+import type { SettingField } from '@security-optimizer/contract/settings/catalogue';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { KeyedMutex } from '../lib/mutex.js';

@@ -1,12 +1,16 @@
+import { endpoints } from '@security-optimizer/contract/endpoints';
 import { requests } from '@security-optimizer/contract/requests';
-import { type EndpointField, settingEndpoint } from '@security-optimizer/contract/settings/endpoints';
-import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import {
   allowedValues,
   allSimpleSettings,
+  hasUsualEndpoint,
   type SettingGroup,
+  settingRequestName,
   simpleSettings,
-} from '@security-optimizer/contract/settings/simple-settings';
+  toResponseValue,
+} from '@security-optimizer/contract/settings/catalogue';
+import type { SettingCalls } from '@security-optimizer/contract/settings/endpoints';
+import { defaultSecurityOptions } from '@security-optimizer/contract/settings/protections';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';
@@ -19,7 +23,7 @@ import { StorageError } from '../storage/storage-error.js';
 import { changeSimpleSetting } from './change-settings.js';
 import { fieldsInWordPress, toConnectorPolicy } from './connector-policy.js';
 import { createSettingsStore } from './settings-store.js';
-import { toResponseValue, toValueName } from './simple-settings.js';
+import { toValueName } from './simple-settings.js';
 import {
   defaultSiteSettings,
   getEffectiveSettings,
@@ -213,12 +217,12 @@ describe.each(allSimpleSettings)('the simple setting $field of the catalogue', (
   });
 
   it('has an endpoint that validates the value, if it has one at all', async () => {
-    if (suffix === undefined) return;
-    const endpoint = settingEndpoint(field as EndpointField);
+    if (!hasUsualEndpoint(setting)) return;
+    const endpoint = endpoints.find(({ name }) => name === settingRequestName(field)) as (typeof endpoints)[number];
     expect(endpoint.suffix).toBe(suffix);
     const { schema } = requests[endpoint.name];
     const { deps } = await setUp();
-    const handle = settingHandlers(deps)[endpoint.name] as unknown as (
+    const handle = settingHandlers(deps)[endpoint.name as SettingCalls['name']] as unknown as (
       input: object,
       context: object,
     ) => Promise<{ data: object }>;

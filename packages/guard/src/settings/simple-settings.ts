@@ -3,18 +3,17 @@ import {
   allowedValues,
   allSimpleSettings,
   type SettingField,
-  type SettingFields,
   type SettingGroup,
   type SettingValues,
   type SimpleSetting,
   simpleSettings,
-} from '@security-optimizer/contract/settings/simple-settings';
+} from '@security-optimizer/contract/settings/catalogue';
 import { z } from 'zod';
 import type { PolicyNotes } from '../wordpress/connector-responses.js';
 
 /**
- * Derives schemas of stored values, the connector's policy, and values and messages of the API from the contract's
- * catalogue of simple settings. A new entry of the catalogue needs no change here.
+ * Derives schemas of stored values, the connector's policy, and messages of the API from the contract's catalogue of
+ * simple settings. A new entry of the catalogue needs no change here.
  */
 
 /** The schemas of the stored values of a group. */
@@ -55,23 +54,12 @@ function listWordPressSettings() {
   return allSimpleSettings.filter(({ enforcedAt }) => enforcedAt.includes('php'));
 }
 
-/** The settings of a group as the API returns them. */
-export function toResponseValues<Group extends SettingGroup>(
-  group: Group,
-  values: SettingValues<Group>,
-): SettingFields<Group> {
-  const all = values as Readonly<Record<string, number>>;
-  return byField(group, (setting) => toResponseValue(setting, all[setting.field] as number)) as SettingFields<Group>;
-}
-
-/** A value as the API returns it: the value itself, or the list of choices with the value selected. */
-export function toResponseValue({ values, label }: SimpleSetting, value: number) {
-  if (label === undefined) return value;
-  return (values ?? []).map((choice) => ({
-    value: choice,
-    label: label(choice),
-    selected: choice === value ? (1 as const) : (0 as const),
-  }));
+/** Simple settings that WP-CLI may change as well as the dashboard. */
+export function listOwnerSettings() {
+  return allSimpleSettings.flatMap((setting) => {
+    const { suffix, changedBy = 'owner' } = setting;
+    return suffix !== undefined && changedBy === 'owner' ? [{ ...setting, suffix }] : [];
+  });
 }
 
 /** The label of a value in the audit trail. */

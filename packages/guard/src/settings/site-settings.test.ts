@@ -42,6 +42,8 @@ describe('the settings of a site', () => {
     ['log_lifetime', '7'],
     ['anonymize_addresses', null],
     ['log_own_cron', '1'],
+    ['alert_limit', 5],
+    ['alert_quiet_hours', true],
     ['consent_asked', true],
   ])('never fall back to a default when %s is stored in an invalid form', (name, value) => {
     expect(() => toSiteSettings(stored({ [name]: value }))).toThrow(StorageError);
@@ -54,6 +56,7 @@ describe('the settings of a site', () => {
       siteSecurity: { signed_xml_rpc: 1 },
       login: { ...defaultLoginSettings, sg2fa: 1 },
       log: { ...defaultLogSettings, log_lifetime: 7 },
+      alerts: { alert_limit: 4, alert_quiet_hours: 0 },
       postHack: { weekly_checkup: 1 },
       overview: defaultSiteSettings.overview,
       pausedUntil: 7,

@@ -1,6 +1,6 @@
 import { ROLE_PATTERN } from '@security-optimizer/contract/login/limits';
 import { awayScheduleSchema } from '@security-optimizer/contract/login/schemas';
-import { type SettingValues, simpleDefaults } from '@security-optimizer/contract/settings/simple-settings';
+import { type SettingValues, simpleDefaults } from '@security-optimizer/contract/settings/catalogue';
 import { z } from 'zod';
 import { defaultLoginSettings, type LoginSettings } from '../rules/login-policy.js';
 import type { SiteId } from '../site.js';
@@ -20,6 +20,7 @@ export interface SiteSettings {
   readonly siteSecurity: SettingValues<'siteSecurity'>;
   readonly login: LoginSettings;
   readonly log: LogSettings;
+  readonly alerts: SettingValues<'alerts'>;
   readonly postHack: SettingValues<'postHack'>;
   /** The owner's one-time choices. */
   readonly overview: SettingValues<'overview'>;
@@ -29,7 +30,7 @@ export interface SiteSettings {
 
 /** New values by the stored names of their settings. */
 export type SettingChanges = Partial<
-  SettingValues<'options' | 'siteSecurity' | 'postHack' | 'overview'> &
+  SettingValues<'options' | 'siteSecurity' | 'alerts' | 'postHack' | 'overview'> &
     LoginSettings &
     LogSettings & { readonly paused_until: number }
 >;
@@ -44,6 +45,7 @@ export const defaultSiteSettings: SiteSettings = Object.freeze({
   siteSecurity: simpleDefaults('siteSecurity'),
   login: defaultLoginSettings,
   log: defaultLogSettings,
+  alerts: simpleDefaults('alerts'),
   postHack: simpleDefaults('postHack'),
   overview: simpleDefaults('overview'),
   pausedUntil: 0,
@@ -65,6 +67,7 @@ const schemas: {
     away_mode: awayScheduleSchema,
   },
   log: { ...simpleSchemas('log'), notification_emails: z.array(z.string()) },
+  alerts: simpleSchemas('alerts'),
   postHack: simpleSchemas('postHack'),
   overview: simpleSchemas('overview'),
 };
@@ -73,7 +76,7 @@ const schemas: {
  * Names of all settings that describe a site's protection, without the owner's one-time choices and without a pause.
  */
 export const settingNames: readonly string[] = (
-  ['options', 'siteSecurity', 'login', 'log', 'postHack'] as const
+  ['options', 'siteSecurity', 'login', 'log', 'alerts', 'postHack'] as const
 ).flatMap((group) => Object.keys(schemas[group]));
 
 /** A value of a setting of `settingNames`, or the allowed values. */
@@ -111,6 +114,7 @@ export function toSiteSettings(stored: ReadonlyMap<string, StoredSetting>): Site
     siteSecurity: group('siteSecurity'),
     login: group('login'),
     log: group('log'),
+    alerts: group('alerts'),
     postHack: group('postHack'),
     overview: group('overview'),
     pausedUntil: paused,
@@ -139,7 +143,7 @@ export async function readSiteSettings(settings: Pick<SettingsStore, 'read'>, si
 }
 
 export function applyChanges(settings: SiteSettings, changes: SettingChanges): SiteSettings {
-  const { options, siteSecurity, login, log, postHack, overview, pausedUntil } = settings;
+  const { options, siteSecurity, login, log, alerts, postHack, overview, pausedUntil } = settings;
   const pick = <Group extends object>(group: Group): Group =>
     Object.fromEntries(
       Object.entries(group).map(([name, value]) => [name, (changes as Record<string, unknown>)[name] ?? value]),
@@ -149,6 +153,7 @@ export function applyChanges(settings: SiteSettings, changes: SettingChanges): S
     siteSecurity: pick(siteSecurity),
     login: pick(login),
     log: pick(log),
+    alerts: pick(alerts),
     postHack: pick(postHack),
     overview: pick(overview),
     pausedUntil: changes.paused_until ?? pausedUntil,
@@ -158,8 +163,8 @@ export function applyChanges(settings: SiteSettings, changes: SettingChanges): S
 /** Returns the value of the setting with this name. */
 export function getSettingValue(settings: SiteSettings, name: string): unknown {
   if (name === 'paused_until') return settings.pausedUntil;
-  const { options, siteSecurity, login, log, postHack, overview } = settings;
-  return ({ ...options, ...siteSecurity, ...login, ...log, ...postHack, ...overview } as Record<string, unknown>)[name];
+  const { pausedUntil: _, ...groups } = settings;
+  return (Object.assign({}, ...Object.values(groups)) as Record<string, unknown>)[name];
 }
 
 /** The settings that are enforced. */

@@ -7,13 +7,13 @@ import type {
 } from '@security-optimizer/contract/login/endpoints';
 import { TEAM_MAILS_MAX } from '@security-optimizer/contract/login/limits';
 import type { LoginOptions } from '@security-optimizer/contract/login/schemas';
+import { toResponseValues } from '@security-optimizer/contract/settings/catalogue';
 import type { CallHandlers, OptionPages } from '../feature.js';
 import type { Clock } from '../lib/clock.js';
 import { getAwayState, toLoginUrlOptions, toUsernamesData } from '../login/index.js';
 import { createMailer } from '../mail/create-mailer.js';
 import type { Services } from '../services.js';
 import type { Actor } from '../settings/audit-store.js';
-import { toResponseValues } from '../settings/simple-settings.js';
 import { readSiteSettings, type SiteSettings } from '../settings/site-settings.js';
 import type { SiteConfig, SiteId } from '../site.js';
 import type { LoginData, TeamMember } from '../wordpress/connector-responses.js';

@@ -1,5 +1,6 @@
-import { testAlerts, updateAlertLimits } from '@security-optimizer/contract/alerts/endpoints';
-import { ALERTS_PER_HOUR, type Alerts, type LastDelivery } from '@security-optimizer/contract/alerts/schemas';
+import { testAlerts } from '@security-optimizer/contract/alerts/endpoints';
+import type { Alerts, LastDelivery } from '@security-optimizer/contract/alerts/schemas';
+import { alertRows } from '@security-optimizer/contract/settings/catalogue';
 import { type ReactNode, useId, useState } from 'react';
 import { toCall } from '../../api/client.js';
 import { LoadFailed } from '../../forms/request-failed.js';
@@ -11,11 +12,11 @@ import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icon.js';
 import { Note } from '../../ui/inline-messages.js';
 import { Section } from '../../ui/section.js';
-import { Select } from '../../ui/select.js';
-import { SettingRow, ToggleRow } from '../../ui/setting-row.js';
+import { SettingRow } from '../../ui/setting-row.js';
+import { SettingRows } from '../settings/setting-controls.js';
 import { SettingsSkeleton } from '../settings/settings-section.js';
 import { SlackDialog, SyslogDialog, WebhookDialog } from './alert-dialogs.js';
-import { type AlertsState, kindTexts } from './alerts.js';
+import { type AlertsState, alertSettings, kindTexts } from './alerts.js';
 
 export interface AlertsSectionProps {
   readonly state: AlertsState;
@@ -61,7 +62,9 @@ export function AlertsSection({ state, logIsOff }: AlertsSectionProps) {
       ) : null}
       <KindList alerts={alerts} />
       <Channels alerts={alerts} state={state} />
-      <Limits alerts={alerts} state={state} />
+      <div className="so-card">
+        <SettingRows source={alertSettings} rows={alertRows} />
+      </div>
     </Section>
   );
 }
@@ -217,74 +220,6 @@ function LastDeliveryLine({ last }: { readonly last: LastDelivery | null }) {
           )}`
         : ''}
     </span>
-  );
-}
-
-/** The limit and the quiet hours. */
-export function Limits({ alerts, state }: { readonly alerts: Alerts; readonly state: AlertsState }) {
-  const id = useId();
-  const { pending, save: send } = useSubmit();
-  const [field, setField] = useState<'per_hour' | 'quiet_hours'>('per_hour');
-  const [failed, setFailed] = useState<'per_hour' | 'quiet_hours' | null>(null);
-  const saving = pending ? field : null;
-  const title = __('At most', 'security-optimizer');
-
-  function save(changed: 'per_hour' | 'quiet_hours', value: number): void {
-    if (pending) return;
-    setField(changed);
-    setFailed(null);
-    send<unknown>({
-      call: toCall(updateAlertLimits, { [changed]: value }),
-      onSuccess: state.store,
-      onFailure: () => {
-        setFailed(changed);
-        state.reload();
-      },
-    });
-  }
-
-  const notSaved = __('We couldn’t save this.', 'security-optimizer');
-  return (
-    <div className="so-card">
-      <SettingRow
-        id={id}
-        icon="timer"
-        state="on"
-        title={title}
-        help={__('More than that within 1 hour come together in one mail.', 'security-optimizer')}
-        pending={saving === 'per_hour'}
-        error={failed === 'per_hour' ? notSaved : undefined}
-        onRetry={() => setFailed(null)}
-      >
-        <Select
-          auto
-          label={title}
-          aria-describedby={`${id}-help`}
-          pending={saving === 'per_hour'}
-          value={alerts.per_hour}
-          options={ALERTS_PER_HOUR.map((value) => ({
-            value: value as number,
-            /* translators: %d: a number */
-            text: sprintf(_n('%d an hour', '%d an hour', value, 'security-optimizer'), value),
-          }))}
-          onChange={(value) => save('per_hour', value)}
-        />
-      </SettingRow>
-      <ToggleRow
-        icon="moon"
-        title={__('Quiet hours', 'security-optimizer')}
-        help={__(
-          'From 22:00 to 07:00 alerts wait until the morning. A new administrator is told at once.',
-          'security-optimizer',
-        )}
-        on={alerts.quiet_hours === 1}
-        pending={saving === 'quiet_hours'}
-        recommended={false}
-        error={failed === 'quiet_hours' ? notSaved : undefined}
-        onToggle={() => save('quiet_hours', alerts.quiet_hours === 1 ? 0 : 1)}
-        onRetry={() => save('quiet_hours', alerts.quiet_hours === 1 ? 0 : 1)}
-      />
-    </div>
   );
 }
 

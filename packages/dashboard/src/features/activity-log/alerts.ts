@@ -6,9 +6,16 @@ import { toCall } from '../../api/client.js';
 import { ApiError } from '../../api/envelope.js';
 import { REFETCH_WHEN_VISIBLE } from '../../api/queries.js';
 import { useSite } from '../../api/site-context.js';
+import { readKnown } from '../../api/tolerant-schemas.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
+import type { SettingsSource } from '../settings/settings-query.js';
 
-const KEY = ['alerts'];
+/** The alerts as settings. */
+export const alertSettings: SettingsSource<Partial<Alerts>> = {
+  key: ['alerts'],
+  call: toCall(fetchAlerts, {}),
+  read: (data) => readKnown(alertsSchema, data),
+};
 
 export interface AlertsState {
   /** Null while they load, and if they could not be loaded. */
@@ -27,9 +34,9 @@ export function useAlerts(): AlertsState {
   const { api } = useSite();
   const client = useQueryClient();
   const query = useQuery({
-    queryKey: KEY,
+    queryKey: alertSettings.key,
     queryFn: async ({ signal }): Promise<Alerts> => {
-      const alerts = readAlerts((await api.call<unknown>(toCall(fetchAlerts, {}, { signal }))).data);
+      const alerts = readAlerts((await api.call<unknown>({ ...alertSettings.call, signal })).data);
       if (alerts === null) throw new ApiError('refused');
       return alerts;
     },
@@ -43,7 +50,7 @@ export function useAlerts(): AlertsState {
     reload: () => void query.refetch(),
     store: (data) => {
       const alerts = readAlerts(data);
-      if (alerts !== null) client.setQueryData(KEY, alerts);
+      if (alerts !== null) client.setQueryData(alertSettings.key, alerts);
     },
     supported: failure?.status !== 404,
   };

@@ -1,7 +1,7 @@
 import { logLifetimePreview } from '@security-optimizer/contract/activity/endpoints';
 import { LOG_LIFETIME_UNDO_SECONDS, WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity/limits';
 import { lifetimePreviewSchema } from '@security-optimizer/contract/activity/schemas';
-import { logRows, type SettingRow } from '@security-optimizer/contract/settings/setting-rows';
+import { logRows, type SettingRow } from '@security-optimizer/contract/settings/catalogue';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { ApiCall } from '../../api/client.js';

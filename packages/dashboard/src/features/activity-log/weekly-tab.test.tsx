@@ -372,11 +372,12 @@ describe('alerts', () => {
     await userEvent.click(screen.getByRole('combobox', { name: 'At most' }));
     await userEvent.click(screen.getByRole('option', { name: '10 an hour' }));
     await waitFor(() => expect(screen.getByRole('combobox', { name: 'At most' }).textContent).toBe('10 an hour'));
-    expect(site.sent('/alert-limits')).toEqual([{ quiet_hours: 1 }, { per_hour: 10 }]);
+    expect(site.sent('/alert-quiet-hours')).toEqual([{ alert_quiet_hours: 1 }]);
+    expect(site.sent('/alert-limit')).toEqual([{ alert_limit: 10 }]);
   });
 
   it('say that a limit was not saved', async () => {
-    site.replies.set('/alert-limits', () => refused(500, 'internal', 'No.'));
+    site.replies.set('/alert-quiet-hours', () => refused(500, 'internal', 'No.'));
     await open();
     await userEvent.click(await screen.findByRole('switch', { name: 'Quiet hours' }));
     await waitFor(async () => expect((await row('Quiet hours')).textContent).toContain('We couldn’t save this.'));

@@ -1,4 +1,4 @@
-import { loginRows, type SettingRow } from '@security-optimizer/contract/settings/setting-rows';
+import { loginRows, type SettingRow } from '@security-optimizer/contract/settings/catalogue';
 import { type ReactNode, useId } from 'react';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';

@@ -1,7 +1,8 @@
 import { eventSentence } from '@security-optimizer/contract/activity/event-kinds';
 import { type Checkup, type CheckupNote, checkupSchema } from '@security-optimizer/contract/post-hack/checkup';
 import { checkup } from '@security-optimizer/contract/post-hack/checkup-endpoints';
-import { flag } from '@security-optimizer/contract/shapes';
+import { postHackRows } from '@security-optimizer/contract/settings/catalogue';
+import { settingSchemas } from '@security-optimizer/contract/settings/options';
 import * as z from 'zod/mini';
 import { toCall } from '../../api/client.js';
 import type { OutcomeMessage } from '../../api/outcome-messages.js';
@@ -15,22 +16,22 @@ import type { SettingsSource } from '../settings/settings-query.js';
 /** Of a server that does not check every week; its row is not drawn. */
 const NO_WEEKLY: Checkup['weekly'] = { weekly_checkup: 0, day: 0, time: '', emails: [] };
 const schema = tolerant(checkupSchema, { weekly: NO_WEEKLY });
-const weeklySchema = z.object({ weekly_checkup: flag });
+const settingsSchema = z.object(settingSchemas(postHackRows));
 
 /** State and result of the checkup. */
 export const checkupSource: SettingsSource<KnownCheckup> = {
   key: ['checkup'],
   call: toCall(checkup, {}),
   read: (data) => {
-    // The response to a change of the weekly switch has only that switch.
-    if (!isRecord(data) || !('latest' in data)) return readKnown(weeklySchema, data);
+    // The response to a change of a setting has only that setting.
+    if (!isRecord(data) || !('latest' in data)) return readKnown(settingsSchema, data);
     const { data: read } = z.safeParse(schema, data);
-    return read === undefined ? {} : { ...translateTexts(read), weekly_checkup: read.weekly.weekly_checkup };
+    return read === undefined ? {} : { ...translateTexts(read), ...readKnown(settingsSchema, read.weekly) };
   },
 };
 
-/** The checkup, and its weekly switch as a setting of its own. */
-export type KnownCheckup = Partial<Checkup & z.output<typeof weeklySchema>>;
+/** The checkup, and its settings as the source of settings has them. */
+export type KnownCheckup = Partial<Checkup & z.output<typeof settingsSchema>>;
 
 function translateTexts(read: Checkup): Checkup {
   const { latest } = read;

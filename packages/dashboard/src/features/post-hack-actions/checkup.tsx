@@ -11,7 +11,7 @@ import {
   runCheckup,
 } from '@security-optimizer/contract/post-hack/checkup-endpoints';
 import { type Job, reinstallPlugins } from '@security-optimizer/contract/post-hack/endpoints';
-import { weeklyCheckupRow } from '@security-optimizer/contract/settings/setting-rows';
+import { postHackRows } from '@security-optimizer/contract/settings/catalogue';
 import { useEffect, useState } from 'react';
 import { type ApiCall, TRACKED, type Tracking, toCall } from '../../api/client.js';
 import { ApiError, ignoreApiError } from '../../api/envelope.js';
@@ -29,7 +29,7 @@ import { escapeText } from '../../ui/safe-html.js';
 import { Section } from '../../ui/section.js';
 import { undoToast, useToasts } from '../../ui/toast-store.js';
 import { useSetting } from '../settings/change-setting.js';
-import { SettingSwitch } from '../settings/setting-controls.js';
+import { SettingRows, SettingSwitch } from '../settings/setting-controls.js';
 import { SettingsSkeleton } from '../settings/settings-section.js';
 import { recentTimeText, useSiteClock } from '../settings/site-clock.js';
 import { useSettings, useSettingsCache } from '../settings/use-settings.js';
@@ -191,7 +191,15 @@ function Result({ known, disabled, onJob }: ResultProps) {
         <Notes notes={latest?.notes ?? []} />
         {latest === null ? null : <ChecksLine result={latest} />}
       </div>
-      {known.weekly.time === '' ? null : <Weekly weekly={known.weekly} disabled={disabled} />}
+      {known.weekly.time === '' ? null : (
+        <div className="so-card so-mt-16">
+          <SettingRows
+            source={checkupSource}
+            rows={postHackRows}
+            own={{ weekly_checkup: <Weekly key="weekly_checkup" weekly={known.weekly} disabled={disabled} /> }}
+          />
+        </div>
+      )}
       <Earlier known={known} />
       {removing === null || dialog.Current === null ? null : (
         <dialog.Current
@@ -215,20 +223,18 @@ interface WeeklyProps {
 
 /** The switch of the weekly checkup, with its day, time and recipients. */
 function Weekly({ weekly, disabled }: WeeklyProps) {
-  const control = useSetting(checkupSource, weeklyCheckupRow);
+  const control = useSetting(checkupSource, postHackRows[0]);
   const [when, who] = weeklyHelp(weekly);
   return (
-    <div className="so-card so-mt-16">
-      <SettingSwitch
-        control={control}
-        disabled={disabled}
-        help={
-          <>
-            {when} {who}
-          </>
-        }
-      />
-    </div>
+    <SettingSwitch
+      control={control}
+      disabled={disabled}
+      help={
+        <>
+          {when} {who}
+        </>
+      }
+    />
   );
 }
 

@@ -1,5 +1,5 @@
 import { customLoginUrl, disableAdminUsername, twoFactor } from '@security-optimizer/contract/login/endpoints';
-import { settingEndpoint } from '@security-optimizer/contract/settings/endpoints';
+import { type SettingRow, toSettingEndpoint } from '@security-optimizer/contract/settings/catalogue';
 import { dropUnseen } from '@security-optimizer/contract/typed-text';
 import { useState } from 'react';
 import { type ApiCall, SILENT, toCall } from '../../api/client.js';
@@ -9,7 +9,7 @@ import { useSite } from '../../api/site-context.js';
 import { type LoginUrlForm, toLoginPath } from '../login-settings/login-forms.js';
 import { loginSettings, type SettingsSource, securitySettings } from '../settings/settings-query.js';
 import { useSettingsCache } from '../settings/use-settings.js';
-import { openSteps, type StepId } from './steps.js';
+import { openSteps, type StepId, stepRows } from './steps.js';
 
 /** State of a change. `text` is the server's message or the error. */
 export interface StepResult {
@@ -121,8 +121,6 @@ export function toApiCall(id: StepId, form: ApplyForm, attempts: number, homeUrl
   switch (id) {
     case 'sg2fa':
       return toCall(twoFactor, { sg2fa: 1 });
-    case 'login_attempts':
-      return toCall(settingEndpoint('login_attempts'), { login_attempts: attempts as 0 | 3 | 5 });
     case 'disable_usernames': {
       const admin_names = Object.entries(form.names).map(([ID, name]) => ({
         ID: Number(ID),
@@ -139,6 +137,9 @@ export function toApiCall(id: StepId, form: ApplyForm, attempts: number, homeUrl
       });
     }
     default:
-      return { endpoint: settingEndpoint(id), request: { [id]: 1 } };
+      return {
+        endpoint: toSettingEndpoint(stepRows.find(({ field }) => field === id) as SettingRow),
+        request: { [id]: id === 'login_attempts' ? attempts : 1 },
+      };
   }
 }

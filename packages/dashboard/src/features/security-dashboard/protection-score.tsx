@@ -1,5 +1,5 @@
 import { type LogView, toLogHref } from '@security-optimizer/contract/activity/log-address';
-import { loginRows, type SettingRow, securityRows } from '@security-optimizer/contract/settings/setting-rows';
+import { type SettingRow, securityRows } from '@security-optimizer/contract/settings/catalogue';
 import { type RefObject, useEffect, useRef } from 'react';
 import { useSite } from '../../api/site-context.js';
 import { LoadFailed } from '../../forms/request-failed.js';
@@ -27,7 +27,7 @@ import { loginSettings, type SettingsSource, securitySettings } from '../setting
 import { notSavedText } from '../settings/settings-section.js';
 import { type SettingsState, useKnownSettings, useSiteTimeZone } from '../settings/use-settings.js';
 import { factsSource, useOverview } from './overview.js';
-import { openSteps, recommendedAttempts, type Step } from './steps.js';
+import { openSteps, recommendedAttempts, type Step, stepRows } from './steps.js';
 
 const dialogs = { apply: () => import('./apply-dialog.js') };
 
@@ -212,12 +212,10 @@ function StepRow({ step, onOpen }: StepRowProps) {
   return <SettingStep step={step} />;
 }
 
-const settingRows: readonly SettingRow[] = [...loginRows, ...securityRows];
-
 /** A step that is one simple setting. */
 function SettingStep({ step }: { readonly step: Step }) {
   const login = useKnownSettings(loginSettings);
-  const setting = settingRows.find(({ field }) => field === step.id) as SettingRow;
+  const setting = stepRows.find(({ field }) => field === step.id) as SettingRow;
   const source: SettingsSource<object> = securityRows.includes(setting) ? securitySettings : loginSettings;
   const twoFactor = useTwoFactorChange(null);
   const control = useSetting(source, setting, step.id === 'sg2fa' ? twoFactor : {});

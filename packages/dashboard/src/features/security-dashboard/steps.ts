@@ -1,4 +1,5 @@
 import { DEFAULT_LOGIN_ATTEMPTS } from '@security-optimizer/contract/login/limits';
+import { loginRows, type SettingRow, securityRows } from '@security-optimizer/contract/settings/catalogue';
 import {
   type EssentialField,
   type SecurityField,
@@ -11,6 +12,9 @@ import type { LoginSettings, SecuritySettings } from '../settings/settings-query
 
 export type LoginStep = 'sg2fa' | 'disable_usernames' | 'login_attempts' | 'login_url';
 export type StepId = LoginStep | SecurityField;
+
+/** The rows of the steps that are one simple setting. */
+export const stepRows: readonly SettingRow[] = [...loginRows, ...securityRows];
 
 /** An essential that is off, and the effect of switching it on. */
 export interface Step {

@@ -1,4 +1,8 @@
-import type { SettingRow } from '@security-optimizer/contract/settings/setting-rows';
+import {
+  type SettingRow,
+  settingRequestName,
+  toSettingEndpoint,
+} from '@security-optimizer/contract/settings/catalogue';
 import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query';
 import type { ApiCall } from '../../api/client.js';
 import { ignoreApiError, isOutcomeUnknown } from '../../api/envelope.js';
@@ -129,8 +133,8 @@ export function useSetting<Values extends object>(
   options: ChangeOptions = {},
 ): SettingControl {
   const values = useKnownSettings(source);
-  const { state, target, change } = useChange(source, setting.endpoint.name);
-  const { field, endpoint, messages } = setting;
+  const { state, target, change } = useChange(source, settingRequestName(setting.field));
+  const { field, messages } = setting;
   const stored = getValue(values, field);
   const latest = getValue(target, field);
   const choices = toChoices(values, field);
@@ -145,7 +149,7 @@ export function useSetting<Values extends object>(
     const { onStored, onUndo = () => set(before, true), undoMessage = weakenedToast } = options;
     const list = choices.map((item) => ({ ...item, selected: item.value === after ? 1 : 0 }));
     change({
-      call: { endpoint, request: { [field]: after } },
+      call: { endpoint: toSettingEndpoint(setting), request: { [field]: after } },
       target: { [field]: choices.length > 0 ? list : after } as Partial<Values>,
       successText: (read, message) => toText(getValue(read, field), message),
       successMessage: setting.offersUndo?.(before, after)

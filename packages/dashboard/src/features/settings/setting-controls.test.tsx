@@ -1,4 +1,4 @@
-import type { SettingRow } from '@security-optimizer/contract/settings/setting-rows';
+import type { SettingRow } from '@security-optimizer/contract/settings/catalogue';
 import { render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { useSettings } from './use-settings.js';
 const rows: readonly SettingRow[] = [
   {
     field: 'close_shop',
-    endpoint: { name: 'update:close_shop', suffix: '/close-shop', methods: ['POST'] },
+    suffix: '/close-shop',
     icon: 'gate',
     title: 'Close the shop',
     help: 'Nobody buys anything.',
@@ -26,7 +26,7 @@ const rows: readonly SettingRow[] = [
   },
   {
     field: 'opening_days',
-    endpoint: { name: 'update:opening_days', suffix: '/opening-days', methods: ['POST'] },
+    suffix: '/opening-days',
     icon: 'calendar',
     title: 'Opening days',
     help: 'Days on which the shop is open.',

@@ -1,4 +1,4 @@
-import type { SettingRow as Setting } from '@security-optimizer/contract/settings/setting-rows';
+import type { SettingRow as Setting } from '@security-optimizer/contract/settings/catalogue';
 import { type ReactNode, useId, useRef } from 'react';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import type { TileState } from '../../ui/icon.js';
@@ -151,6 +151,9 @@ function choiceText({ value, label }: SettingControl['choices'][number], unit: S
       if (label !== String(value)) return translate(label);
       /* translators: %d: number of wrong passwords */
       return sprintf(_n('%d attempt', '%d attempts', value, 'security-optimizer'), value);
+    case 'an hour':
+      /* translators: %d: a number */
+      return sprintf(_n('%d an hour', '%d an hour', value, 'security-optimizer'), value);
     default:
       return translate(label);
   }

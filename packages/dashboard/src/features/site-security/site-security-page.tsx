@@ -1,6 +1,6 @@
+import { type SettingRow, securityRows } from '@security-optimizer/contract/settings/catalogue';
 import { fetchSignedXmlRpc, updateSignedXmlRpc } from '@security-optimizer/contract/settings/endpoints';
 import { signedXmlRpcSchema } from '@security-optimizer/contract/settings/options';
-import { type SettingRow, securityRows } from '@security-optimizer/contract/settings/setting-rows';
 import { useQuery } from '@tanstack/react-query';
 import type * as z from 'zod/mini';
 import { toCall } from '../../api/client.js';
