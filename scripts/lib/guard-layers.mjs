@@ -78,7 +78,7 @@ export const layers = [
     name: 'reports',
     sql: ['index.ts', 'sent-reports.ts'],
     isFeature: true,
-    imports: [...FEATURE_BASE, 'login', 'activity', 'alerts'],
+    imports: [...FEATURE_BASE, 'login', 'two-factor', 'activity', 'alerts'],
   },
   {
     name: 'post-hack',

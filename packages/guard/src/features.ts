@@ -56,7 +56,7 @@ export async function startFeatures(
   const activity = await start(activityLog, { login, blocked });
   const security = await start(siteSecurity, undefined);
   const alerts = await start(alertsFeature, { login, activity });
-  const reports = await start(weeklyReports, { activity, alerts });
+  const reports = await start(weeklyReports, { twoFactor, activity, alerts });
   const postHack = await start(postHackActions, { twoFactor, activity, alerts });
   const overview = await start(securityOverview, { twoFactor, activity, alerts, reports, postHack });
   const features = [login, twoFactor, activity, security, alerts, reports, postHack, overview] as const;

@@ -172,6 +172,8 @@ function queries(store: Awaited<ReturnType<typeof openActivityStore>>, now: numb
     'preset Failed logins': () => page({}, 1, null, { preset: 'failed-logins' }),
     'preset Scanners': () => page({}, 1, null, { preset: 'scanners' }),
     'preset Not found': () => page({}, 1, null, { preset: 'not-found' }),
+    'preset Humans': () => page({}, 1, null, { preset: 'humans' }),
+    'preset Bots': () => page({}, 1, null, { preset: 'bots' }),
     'filter by a goal': () => page({ goal: 'holes' }),
     'search for a frequent path': () => page({}, 1, null, { search: 'wp-login' }),
     'search for a path that nobody asked for': () => searchInVain({ search: 'no-such-path' }),

@@ -184,8 +184,8 @@ function writeAggregates(database: SqliteDatabase, { buckets, hours, visitors, d
     'insert into top_visits (site, day, what, value, hits, excess) values (1, ?, ?, ?, ?, 0)',
   );
   const attacker = database.prepare(
-    `insert into attackers (site, day, who, value, hits, excess, goals, target, lead, since)
-     values (1, ?, ?, ?, ?, 1, '9,1,0,0,0,0', '/wp-login.php', 1, ?)`,
+    `insert into attackers (site, day, who, value, hits, excess, goals, targets, since)
+     values (1, ?, ?, ?, ?, 1, '9,1,0,0,0,0', '[["/wp-login.php",1]]', ?)`,
   );
   const total = database.prepare('insert into attack_days (site, day, goal, refused, failed) values (1, ?, ?, ?, 0)');
   for (const [begin, { addresses, pages, attackers, goals }] of days) {

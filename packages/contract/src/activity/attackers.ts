@@ -3,8 +3,9 @@ import { flag } from '../shapes.js';
 import { currentBlock } from './blocks.js';
 
 /**
- * Goals of attackers, by which the panel "Who is attacking" groups refused requests and failed logins. A request that
- * matches several goals counts for the first of them.
+ * Goals of attackers, by which the panel "Who is attacking" groups attempts: refused requests, failed logins, and scans
+ * (requests for what does not exist and nothing links to, or for the list of users). A request that matches several
+ * goals counts for the first of them.
  */
 export const attackGoals = ['passwords', 'holes', 'files', 'users', 'spam', 'overload'] as const;
 export type AttackGoal = (typeof attackGoals)[number];
@@ -19,15 +20,17 @@ const attacker = z.object({
   hostname: z.string(),
   /** Visitor id of a single address for `block-ip` and `get-visitor-status`; 0 for a network. */
   visitor_id: z.int(),
-  /** The most frequent goal of its refused requests. */
+  /** The most frequent goal of its attempts. */
   goal: attackGoal,
-  /** The path that it requested most often, without the query. */
+  /** The path that it requested most often for that goal, or the folder in which it tried one file after another. */
   target: z.string(),
-  /** Refused requests and failed logins by day, oldest first; the last one is today. */
+  /** Attempts by day, oldest first; the last one is today. */
   days: z.array(z.int()),
-  blocked: z.int(),
+  attempts: z.int(),
   /** The current block or lockout; null for none. */
   block: z.nullable(currentBlock),
+  /** Number of a network's addresses that are blocked or locked out; 0 for a single address. */
+  blocked_addresses: z.int(),
   /** 1 = blocking it is refused, for example because it includes the caller's address. */
   do_not_block: flag,
   /** 1 = it is, or includes, the address of the caller. */
@@ -39,13 +42,15 @@ export type Attacker = z.infer<typeof attacker>;
 export const attackersSchema = z.object({
   /** Unix seconds. */
   from: z.int(),
-  /** Refused requests and failed logins; at least the sum of the rows. */
-  blocked: z.int(),
+  /** At least the sum of the rows. */
+  attempts: z.int(),
+  /** The scans among them that no rule refused. */
+  scanned: z.int(),
   /** The failed logins among them, the addresses that sent those, and the addresses that were locked out. */
   failed: z.int(),
   failed_addresses: z.int(),
   locked: z.int(),
-  /** Number of addresses that sent them. */
+  /** Number of addresses that attack. One with fewer than five scans and nothing else does not count. */
   addresses: z.int(),
   /** Successful logins from those addresses since their first attack; null if unknown. */
   logins: z.nullable(z.int()),
@@ -53,8 +58,8 @@ export const attackersSchema = z.object({
   mistyped: z.int(),
   /** Most active first. */
   entries: z.array(attacker),
-  targets: z.array(z.object({ target: z.string(), blocked: z.int() })),
-  goals: z.array(z.object({ goal: attackGoal, blocked: z.int() })),
+  targets: z.array(z.object({ target: z.string(), attempts: z.int() })),
+  goals: z.array(z.object({ goal: attackGoal, attempts: z.int() })),
 });
 export type Attackers = z.infer<typeof attackersSchema>;
 

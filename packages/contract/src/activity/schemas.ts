@@ -144,7 +144,7 @@ export const blockedRow = z.object({
 });
 
 /** Presets of the list of unknown visitors: the values of `preset` in a list request. */
-export const visitPresets = ['all', 'blocked', 'failed-logins', 'scanners', 'not-found'] as const;
+export const visitPresets = ['all', 'blocked', 'failed-logins', 'scanners', 'not-found', 'humans', 'bots'] as const;
 export type VisitPreset = (typeof visitPresets)[number];
 
 export const unknownList = z.object({ entries: z.array(unknownRow), ...listed });
@@ -213,6 +213,16 @@ export const recipientsSchema = z.object({
 /** Number of entries that a shorter retention deletes. `exact` 0: there are more events than were counted. */
 export const lifetimePreviewSchema = z.object({ visits: z.int(), events: z.int(), exact: flag });
 
+/** A retention that was shortened within the last minute: until it is over, no entry is deleted. */
+const lifetimeUndo = z.object({
+  /** The days before the change, which Undo stores again. */
+  days: z.int(),
+  /** Seconds until entries that are older may be deleted. */
+  seconds: z.int(),
+  /** 1 = there are entries that are older; 0 = nothing will be deleted now. */
+  deletes: flag,
+});
+
 /** Options of the page Activity Log. */
 export const activityOptionsSchema = z.object({
   ...settingSchemas(logRows),
@@ -220,6 +230,8 @@ export const activityOptionsSchema = z.object({
    * Number of visits within the retention that were not recorded, because they could not be written fast enough.
    */
   dropped: z.int(),
+  /** Null when nothing can be undone: also after a restart of guard, which then waits a whole minute again. */
+  log_lifetime_undo: z.nullable(lifetimeUndo),
 });
 
 export type UnknownRow = z.infer<typeof unknownRow>;
@@ -231,4 +243,5 @@ export type Traffic = z.infer<typeof trafficSchema>;
 export type VisitorStatus = z.infer<typeof visitorStatusSchema>;
 export type Recipient = z.infer<typeof recipient>;
 export type Recipients = z.infer<typeof recipientsSchema>;
+export type LifetimeUndo = z.infer<typeof lifetimeUndo>;
 export type ActivityOptions = z.infer<typeof activityOptionsSchema>;

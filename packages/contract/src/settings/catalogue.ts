@@ -285,7 +285,8 @@ export const alertRows = [
     suffix: '/alert-quiet-hours',
     icon: 'moon',
     title: 'Quiet hours',
-    help: 'From 22:00 to 07:00 alerts wait until the morning. A new administrator is told at once.',
+    // The page says the times, in the format of the reader.
+    help: '',
   },
 ] as const satisfies readonly SettingRow[];
 
@@ -305,6 +306,10 @@ const alertSettings = /* @__PURE__ */ withDetails(alertRows, {
     default: 0,
     enforcedAt: ['background'],
     changedBy: 'session',
+    messages: {
+      on: 'Alerts wait during the quiet hours.',
+      off: 'Alerts are sent at any time.',
+    },
   },
 });
 

@@ -76,8 +76,8 @@ function createDateTexts(locale: string): DateFormats {
     },
     // 7 January 2024 is a Sunday.
     weekday: (weekday, form) => weekdays[form](toDay(2024, 0, 7 + weekday)),
-    time: (time) => (is12Hours() ? hour().format(at(time)) : time),
-    fullTime: (time) => (is12Hours() ? second().format(at(time)) : time),
+    time: (time) => (is12Hours() ? unbroken(hour().format(at(time))) : time),
+    fullTime: (time) => (is12Hours() ? unbroken(second().format(at(time))) : time),
     get is12Hours() {
       return is12Hours();
     },
@@ -85,6 +85,11 @@ function createDateTexts(locale: string): DateFormats {
       return [half('09:00'), half('21:00')];
     },
   };
+}
+
+/** Keeps "AM" and "PM" on the line of their time. */
+function unbroken(time: string): string {
+  return time.replace(/ /g, '\u00a0');
 }
 
 function once<Made>(make: () => Made): () => Made {

@@ -94,9 +94,12 @@ describe('a modal', () => {
     expect(main?.getAttribute('aria-hidden')).toBe('true');
     expect(container.querySelector('section')?.hasAttribute('aria-hidden')).toBe(false);
     expect(document.documentElement.style.overflow).toBe('hidden');
+    // Otherwise the body, which wp-admin gives a height and an overflow, would scroll instead of the window.
+    expect(document.body.style.overflow).toBe('visible');
     rerender(page(null));
     expect(main?.hasAttribute('aria-hidden')).toBe(false);
     expect(document.documentElement.style.overflow).toBe('');
+    expect(document.body.style.overflow).toBe('');
   });
 
   it('marks the portal, so that toasts avoid it on phones', () => {

@@ -115,15 +115,22 @@ function hideOthers(element: HTMLElement): () => void {
   };
 }
 
-/** Locks scrolling without a jump when the scroll bar disappears. */
+/**
+ * Locks scrolling without a jump when the scroll bar disappears. The style sheets of wp-admin set the body's overflow on
+ * phones. It applies to the window only while that of the root element is `visible` (CSS Overflow 3, section 3.3); the
+ * body would become a scroll container, and the window would return to the top.
+ */
 function lockScrolling(): () => void {
-  const root = document.documentElement;
+  const { documentElement: root, body } = document;
   const { overflow, paddingRight } = root.style;
+  const bodyOverflow = body.style.overflow;
   const bar = window.innerWidth - root.clientWidth;
   root.style.overflow = 'hidden';
+  body.style.overflow = 'visible';
   if (bar > 0) root.style.paddingRight = `${bar}px`;
   return () => {
     root.style.overflow = overflow;
+    body.style.overflow = bodyOverflow;
     root.style.paddingRight = paddingRight;
   };
 }

@@ -70,6 +70,9 @@ export function undoToast(change: {
   return { type: 'success', title, text, autoClose: true, action, about };
 }
 
+/** More toasts of quick changes would cover a phone's screen; the oldest ones close early. */
+const MOST_SHOWN = 3;
+
 /** The visible toasts. A toast that repeats a visible one replaces it. */
 export function createToastStore(): ToastStore {
   let toasts: readonly ShownToast[] = [];
@@ -97,6 +100,8 @@ export function createToastStore(): ToastStore {
     show(toast) {
       const others = toasts.filter((item) => !isSame(item, toast));
       set([...others, { ...toast, id: nextId++, leaving: false }]);
+      const closing = toasts.filter((item) => item.autoClose && !item.leaving);
+      for (const { id } of closing.slice(0, -MOST_SHOWN)) close(id);
     },
     close,
     closeKey(key) {

@@ -96,6 +96,13 @@ describe('a toast', () => {
     expect(toasts().map((toast) => toast.querySelector('p')?.textContent)).toEqual(['No.', 'Saved.']);
   });
 
+  it('closes early when three later ones are visible, unless it is a prompt', () => {
+    show({ ...saved, text: 'prompt', autoClose: false });
+    for (const text of ['one', 'two', 'three', 'four']) show({ ...saved, text });
+    const visible = Array.from(document.querySelectorAll('.so-toast:not(.is-leaving) p'), (text) => text.textContent);
+    expect(visible).toEqual(['prompt', 'two', 'three', 'four']);
+  });
+
   it('has the title Success or Error by default', () => {
     show(saved, failed, { ...failed, title: 'Own title' }, { type: 'info', text: 'Good to know.', autoClose: true });
     expect(toasts().map((toast) => toast.querySelector('b')?.textContent)).toEqual([
@@ -261,6 +268,21 @@ describe('the position of toasts', () => {
     show({ ...saved, about: changed });
     expect(isRaised()).toBe(true);
     pass(7500);
+    expect(isRaised()).toBe(false);
+  });
+
+  it('at the top, scrolls the next changed row below them, or returns to the bottom', () => {
+    place(710);
+    show({ ...saved, about: changed });
+    expect(isRaised()).toBe(true);
+    place(60);
+    scrollBy.mockReset().mockImplementation((_x: number, y: number) => place(60 - y));
+    show({ ...saved, text: 'Next', about: changed });
+    expect(scrollBy).toHaveBeenCalledWith(0, -80);
+    expect(isRaised()).toBe(true);
+    place(60);
+    scrollBy.mockReset();
+    show({ ...saved, text: 'Last', about: changed });
     expect(isRaised()).toBe(false);
   });
 });

@@ -156,7 +156,7 @@ const CLEARANCE = 12;
 /**
  * Keeps toasts from covering the changed element.
  *
- * @returns `uncover`, which scrolls the page until the changed element is above the toasts; and whether the toasts
+ * @returns `uncover`, which scrolls the page until the toasts do not cover the changed element; and whether the toasts
  *   must be at the top, because the page can't be scrolled that far
  */
 function useUncovered(
@@ -169,24 +169,32 @@ function useUncovered(
   }, [empty]);
 
   function uncover({ about }: Toast): void {
-    const changed = about ?? document.activeElement?.closest('.so-main .so-row, .so-main tr');
+    const changed =
+      about ??
+      document.activeElement?.closest('.so-main .so-row, .so-main tr') ??
+      document.querySelector('.so-main .so-run');
     if (changed == null) return;
-    const covered = overlap(area.current, changed);
+    const getOverlap = () => overlap(area.current, changed, raised);
+    const covered = getOverlap();
     if (covered === 0) return;
     window.scrollBy(0, covered);
-    if (overlap(area.current, changed) > 0) setRaised(true);
+    if (getOverlap() !== 0) setRaised(!raised);
   }
 
   return { raised, uncover };
 }
 
-/** How far the toasts cover `changed`, in pixels; 0 if they do not. */
-function overlap(toasts: Element | null, changed: Element): number {
+/**
+ * How far the page must be scrolled so that the toasts do not cover `changed`, in pixels; 0 if they do not. Negative
+ * if they are at the top.
+ */
+function overlap(toasts: Element | null, changed: Element, raised: boolean): number {
   if (toasts === null) return 0;
   const [above, below] = [toasts.getBoundingClientRect(), changed.getBoundingClientRect()];
   const isBeside = above.right <= below.left || above.left >= below.right;
   const apart = below.bottom + CLEARANCE <= above.top || below.top >= above.bottom + CLEARANCE;
-  return isBeside || apart ? 0 : Math.ceil(below.bottom + CLEARANCE - above.top);
+  if (isBeside || apart) return 0;
+  return raised ? Math.floor(below.top - CLEARANCE - above.bottom) : Math.ceil(below.bottom + CLEARANCE - above.top);
 }
 
 function defaultTitle(type: ToastType): string | null {

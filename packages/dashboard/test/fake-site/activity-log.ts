@@ -37,6 +37,8 @@ export interface FakeLog {
   attackers: Attackers | null;
   /** Details of requests, besides those derived from the row. */
   details: Partial<RequestDetails>;
+  /** Entries that a shorter retention deletes. */
+  olderEntries: number;
 }
 
 /** 21 November 2026, 14:32:08 UTC. */
@@ -101,6 +103,7 @@ export function freshLog(): FakeLog {
     options: {
       ...freshSettings('log'),
       dropped: 0,
+      log_lifetime_undo: null,
     },
     emails: ['owner@example.com', 'agency@example.net'],
     maxEmails: 5,
@@ -118,6 +121,7 @@ export function freshLog(): FakeLog {
     pageRows: 30,
     attackers: freshAttackers(),
     details: {},
+    olderEntries: 1207,
   };
 }
 
@@ -127,15 +131,17 @@ function freshAttackers(): Attackers {
     addresses: 1,
     hostname: '',
     visitor_id: 0,
-    blocked: row.days.reduce((sum, day) => sum + day, 0),
+    attempts: row.days.reduce((sum, day) => sum + day, 0),
     block: null,
+    blocked_addresses: 0,
     do_not_block: 0,
     own: 0,
     ...row,
   });
   return {
     from: LOG_NOW - (LOG_NOW % DAY) - 6 * DAY,
-    blocked: 318,
+    attempts: 318,
+    scanned: 0,
     addresses: 31,
     logins: 0,
     mistyped: 0,
@@ -183,16 +189,16 @@ function freshAttackers(): Attackers {
       }),
     ],
     targets: [
-      { target: '/xmlrpc.php', blocked: 112 },
-      { target: '/wp-login.php', blocked: 84 },
-      { target: '/wp-content/plugins/example-forms/', blocked: 51 },
-      { target: '/wp-config.php.bak', blocked: 29 },
+      { target: '/xmlrpc.php', attempts: 112 },
+      { target: '/wp-login.php', attempts: 84 },
+      { target: '/wp-content/plugins/example-forms/', attempts: 51 },
+      { target: '/wp-config.php.bak', attempts: 29 },
     ],
     goals: [
-      { goal: 'passwords', blocked: 193 },
-      { goal: 'holes', blocked: 58 },
-      { goal: 'files', blocked: 37 },
-      { goal: 'users', blocked: 18 },
+      { goal: 'passwords', attempts: 193 },
+      { goal: 'holes', attempts: 58 },
+      { goal: 'files', attempts: 37 },
+      { goal: 'users', attempts: 18 },
     ],
   };
 }
@@ -477,7 +483,7 @@ function handleRequest(log: FakeLog, name: string, body: LogBody): Reply {
     case 'blockAddresses':
       return ok({ visitor_id: 77, block: 1, current: findBlock(body, body.address ?? '') }, 'Blocked.');
     case 'logLifetimePreview':
-      return ok({ visits: 1204, events: 3, exact: 1 });
+      return ok({ visits: log.olderEntries, events: 0, exact: 1 });
     case 'blockVisitors': {
       const ids = body.ids ?? [];
       const mustNot = (id: number): boolean =>

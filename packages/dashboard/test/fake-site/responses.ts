@@ -52,12 +52,19 @@ export function handleSiteRequest(site: SiteState, call: ReceivedRequest): Retur
     return ok(site.signedXmlRpc, 'Saved.');
   }
   const { options, login, log, overview } = site;
+  if (suffix === '/activity-log-lifetime') noteUndo(log, JSON.parse(call.body));
   return (
     storeSetting([options, login, log.options, log.alerts], suffix, call.body) ??
     handleLoginRequest(login, suffix, call) ??
     handleLogRequest(log, suffix, call) ??
     handleOverviewRequest(overview, suffix, call) ?? { status: 404, body: '' }
   );
+}
+
+/** Fewer days can be undone for a minute. */
+function noteUndo({ options, olderEntries }: FakeLog, { log_lifetime: after }: { log_lifetime: number }): void {
+  const days = options.log_lifetime.find(({ selected }) => selected === 1)?.value ?? 0;
+  options.log_lifetime_undo = after < days ? { days, seconds: 60, deletes: olderEntries > 0 ? 1 : 0 } : null;
 }
 
 export function toOptions(site: SiteState, page: string): object {

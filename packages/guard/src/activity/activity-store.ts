@@ -43,6 +43,8 @@ export interface VisitFilter {
 export interface TextSearch {
   /** Part of a path, or a login. */
   readonly text: string;
+  /** The whole path, without the query; null for a part of it. */
+  readonly path: string | null;
   /** Number of the reference that the text may be; null when it is no reference. */
   readonly reference: number | null;
 }
@@ -118,14 +120,26 @@ export interface VisitDetails extends VisitRow {
   readonly visitorRows: number;
 }
 
-/** Requests and wrong passwords of several days, from the counters of each day. */
+/** Refused requests, wrong passwords and scans of several days, from the counters of each day. */
 export interface AttackFacts {
-  readonly totals: readonly { readonly goal: AttackGoal; readonly refused: number; readonly failed: number }[];
+  readonly totals: readonly AttackTotal[];
   readonly attackers: readonly AttackerDay[];
   readonly targets: readonly TopEntry[];
   /** Estimated number of different addresses. */
   readonly estimatedAddresses: number;
 }
+
+export interface AttackTotal {
+  readonly goal: AttackGoal;
+  readonly refused: number;
+  /** Wrong passwords in requests that were not refused. */
+  readonly failed: number;
+  /** Scans that were not refused. */
+  readonly scanned: number;
+}
+
+/** The most frequent target, if one has the majority (Boyer and Moore's vote), and its lead. */
+export type LeadingTarget = readonly [target: string, lead: number];
 
 /** One attacker on one day. */
 export interface AttackerDay {
@@ -138,8 +152,10 @@ export interface AttackerDay {
   readonly isReplaced: boolean;
   /** By the index in `attackGoals`. */
   readonly goals: readonly number[];
-  readonly target: string;
-  readonly lead: number;
+  /** Those of them that are only scans. */
+  readonly scans: number;
+  /** By the same index. */
+  readonly targets: readonly (LeadingTarget | null | undefined)[];
   readonly since: number;
 }
 
@@ -303,7 +319,7 @@ export interface ActivityStore {
   visitorHours(site: SiteId, visitorId: number, from: number, to: number): Promise<readonly number[]>;
   /**
    * Lists the most frequent values of `address`, `page`, `failed-login` (addresses by wrong passwords) or
-   * `attacked-page` (paths by refused requests and wrong passwords). Days are `YYYY-MM-DD` in the site's time zone.
+   * `attacked-page` (targets of attacks, see `attackTarget`). Days are `YYYY-MM-DD` in the site's time zone.
    */
   top(
     site: SiteId,

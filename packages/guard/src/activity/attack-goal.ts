@@ -19,15 +19,19 @@ export interface JudgedRequest {
 const HOLE_RULES: ReadonlySet<string> = new Set(['own-files', 'file-editors', 'readme', 'wordpress-version']);
 
 const LOGIN = /\/(?:wp-login|xmlrpc)\.php(?=$|[/;?])/i;
-/** Files that no page links to: hidden files, copies of files, dumps, archives, logs. */
+/** Files that no page links to: hidden files, copies of files, dumps, archives (other than a sitemap's), logs. */
 const FORGOTTEN_FILE =
-  /\/\.(?!well-known(?:\/|$))[^/]+|~$|\.(?:bak|backup|old|orig|save|swp|swo|copy|tmp|log|sql|sqlite|db|env|ini|conf|yml|yaml|pem|key|zip|rar|7z|tar|tgz|gz|bz2)$|wp-config\.php[^/]/i;
+  /\/\.(?!well-known(?:\/|$))[^/]+|~$|\.(?:bak|backup|old|orig|save|swp|swo|copy|tmp|log|sql|sqlite|db|env|ini|conf|yml|yaml|pem|key|zip|rar|7z|tar|tgz|bz2)$|(?<!\.xml)\.gz$|wp-config\.php[^/]/i;
+/** A page of WordPress with permalinks that contain `index.php`. */
+const PERMALINK = /\/index\.php\//i;
 const SCRIPT = /\.ph(?:p\d?|tml|ar)(?=$|[/;])/i;
 const PLUGIN_PROBE = /\/wp-content\/(?:plugins|themes)\/[^/]+\/(?:.*\.(?:php|txt|md)$|$)/i;
 /** Typical parts of attacks in a URL: injections and path traversal. */
 const INJECTION =
   /(?:\.\.|%2e%2e)(?:\/|%2f|\\|%5c)|union(?:\s|\+|%20|\/\*.*?\*\/)+(?:all(?:\s|\+|%20)+)?select|<script|%3cscript|php:\/\/|\/etc\/passwd|\$\{jndi|eval\(|base64_decode/i;
 const USERS = /[?&]author=\d|\/wp-json\/wp\/v2\/users|rest_route=(?:\/|%2f)wp(?:\/|%2f)v2(?:\/|%2f)users/i;
+/** With plain permalinks, themes link to the page of an author by its number. */
+const AUTHOR_PAGE = /^[^?]*\?author=\d+$/i;
 const COMMENTS = /\/wp-(?:comments-post|trackback)\.php(?=$|[/;?])/i;
 /** Characters of a target that are examined. Each pattern takes time per character. */
 const SCANNED_CHARACTERS_MAX = 300;
@@ -56,12 +60,30 @@ export function attackGoal(request: JudgedRequest): AttackGoal | null {
 
 /** Returns the goal of a request that no rule refused, or null. */
 function scanGoal(target: string, status: number): AttackGoal | null {
-  if (USERS.test(target)) return 'users';
+  if (USERS.test(target)) return status === 200 && AUTHOR_PAGE.test(target) ? null : 'users';
   if (status < 400 || status === 499 || status >= 500) return null;
   if (INJECTION.test(target)) return 'holes';
   const path = toPath(target);
   if (FORGOTTEN_FILE.test(path)) return 'files';
-  return status === 404 && (SCRIPT.test(path) || PLUGIN_PROBE.test(path)) ? 'holes' : null;
+  if (status !== 404 || PERMALINK.test(path)) return null;
+  return SCRIPT.test(path) || PLUGIN_PROBE.test(path) ? 'holes' : null;
+}
+
+/** Folders in which attackers try one file after another: the folder is what they aim at. */
+const SWEPT_FOLDER = /^.*?\/(?:wp-content\/(?:(?:plugins|themes)\/[^/]+|uploads|upgrade|cache)|wp-includes)\//i;
+/** Pages of authors, which are tried number by number. */
+const AUTHORS = /^[^?]*\?author=(?=\d)/i;
+/** A script with anything appended to its path, which reaches the same script. */
+const SCRIPT_PATH = /^.*?\.php(?=\/)/i;
+
+/**
+ * Returns what a request aims at, by which attacks are ranked: its path without spellings that reach the same script,
+ * or the folder that is tried file by file. It is part of each of these targets, so a search for it finds them all.
+ */
+export function attackTarget(target: string): string {
+  const whole = target.replace(/^\/{2,}/, '/');
+  const path = toPath(whole);
+  return (AUTHORS.exec(whole) ?? SWEPT_FOLDER.exec(path) ?? SCRIPT_PATH.exec(path) ?? [path])[0];
 }
 
 /** Returns the path of a target, without its query. */

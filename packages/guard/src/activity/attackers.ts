@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.js';
 import { localDate, localDaysFrom } from '../lib/time-zone.js';
 import type { Actor } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
-import type { ActivityStore, AttackerDay, AttackFacts } from './activity-store.js';
+import type { ActivityStore, AttackerDay, AttackFacts, AttackTotal } from './activity-store.js';
 import type { CurrentBlocks } from './blocklist/current-blocks.js';
 import { type ProtectedAddresses, reasonNotToBlockAddress } from './blocklist/protected-visitors.js';
 import { GUESSES, readFailedLogins } from './failed-logins.js';
@@ -21,16 +21,20 @@ const PASSWORDS = attackGoals.indexOf('passwords');
 const ENTRIES = 5;
 const ALL_ENTRIES = 100;
 const RANKED = 5;
+/** Fewer scans than this in seven days, and nothing else, may be a visitor who followed old links. */
+const SCANS_MIN = 5;
 
 /** An attacker as counted: an address, or a network with several. */
 export interface CountedAttacker {
   readonly address: string;
-  /** Number of counted addresses in it. */
+  /** The counted addresses in it. */
+  readonly members: readonly string[];
+  /** Their number: at least two for a network, whose addresses may not have counters any more. */
   readonly addresses: number;
   readonly goal: AttackGoal;
   readonly target: string;
   readonly days: readonly number[];
-  readonly blocked: number;
+  readonly attempts: number;
 }
 
 /**
@@ -63,16 +67,17 @@ export async function readAttackers(
   const attackers = groupAttackers(facts.attackers, days);
   const shown = attackers.slice(0, all ? ALL_ENTRIES : ENTRIES);
   const singles = shown.filter(({ addresses }) => addresses === 1).map(({ address }) => address);
+  const known = new Set(attackers.flatMap(({ members }) => members));
   const [visitors, blocks, logins] = await Promise.all([
     store.readVisitors(site, singles),
     deps.blocks.find(
       site,
-      shown.map(({ address }) => address),
+      shown.flatMap(({ address, members }) => [address, ...members]),
     ),
     countLogins(deps, site, facts),
   ]);
   const entries = await Promise.all(
-    shown.map(async (attacker): Promise<Attacker> => {
+    shown.map(async ({ members, ...attacker }): Promise<Attacker> => {
       const { address, addresses } = attacker;
       const isSingle = addresses === 1;
       const visitor = isSingle ? (visitors.get(address) ?? (await store.getAddressVisitor(site, address))) : null;
@@ -90,6 +95,7 @@ export async function readAttackers(
         hostname: visitor?.hostname ?? '',
         visitor_id: visitor?.id ?? 0,
         block,
+        blocked_addresses: isSingle ? 0 : members.filter((member) => blocks.has(member)).length,
         do_not_block: why !== null && (block === null || block.by === 'lock') ? 1 : 0,
         own: own !== null && range !== null && isWithin(own, range) ? 1 : 0,
       };
@@ -97,21 +103,22 @@ export async function readAttackers(
   );
   const data: Attackers = {
     from,
-    blocked: facts.totals.reduce((sum, total) => sum + total.refused + total.failed, 0),
+    attempts: sumAttempts(facts.totals),
+    scanned: facts.totals.reduce((sum, { scanned }) => sum + scanned, 0),
     failed: failed.attempts,
     failed_addresses: failed.addresses,
     locked: failed.locked,
-    addresses: countAddresses(facts),
+    addresses: facts.attackers.some(isReplacedAddress) ? Math.max(known.size, facts.estimatedAddresses) : known.size,
     ...logins,
     entries,
     targets: facts.targets
       .filter(({ count }) => count > 0)
       .slice(0, RANKED)
-      .map(({ value, count }) => ({ target: value, blocked: count })),
+      .map(({ value, count }) => ({ target: value, attempts: count })),
     goals: attackGoals
-      .map((goal) => ({ goal, blocked: toTotal(facts, goal) }))
-      .filter(({ blocked }) => blocked > 0)
-      .sort((a, b) => b.blocked - a.blocked),
+      .map((goal) => ({ goal, attempts: sumAttempts(facts.totals.filter((total) => total.goal === goal)) }))
+      .filter(({ attempts }) => attempts > 0)
+      .sort((a, b) => b.attempts - a.attempts),
   };
   const unnamed = entries
     .filter((entry) => entry.addresses === 1 && entry.hostname === '')
@@ -124,15 +131,13 @@ function toBlocked(address: string): string {
   return parseAddress(address)?.family === 6 ? toAttackNetwork(address) : address;
 }
 
-function toTotal({ totals }: AttackFacts, goal: AttackGoal): number {
-  return totals.filter((total) => total.goal === goal).reduce((sum, { refused, failed }) => sum + refused + failed, 0);
+function sumAttempts(totals: readonly AttackTotal[]): number {
+  return totals.reduce((sum, { refused, failed, scanned }) => sum + refused + failed + scanned, 0);
 }
 
-/** Returns the number of attacking addresses: exact while each of them has a counter of its own, else estimated. */
-function countAddresses({ attackers, estimatedAddresses }: AttackFacts): number {
-  const addresses = attackers.filter(({ who }) => who === 'address');
-  const known = new Set(addresses.map(({ value }) => value)).size;
-  return addresses.some(({ isReplaced }) => isReplaced) ? Math.max(known, estimatedAddresses) : known;
+/** Whether an address had a counter that another one had before, so that not every address is known. */
+function isReplacedAddress({ who, isReplaced }: AttackerDay): boolean {
+  return who === 'address' && isReplaced;
 }
 
 /**
@@ -146,15 +151,19 @@ async function countLogins(
 ): Promise<Pick<Attackers, 'logins' | 'mistyped'>> {
   if (isAnonymized(site)) return { logins: null, mistyped: 0 };
   const addresses = attackers.filter(({ who }) => who === 'address');
-  const known = new Map<string, { since: number; passwords: number; others: number }>();
-  for (const { value, since, hits, goals } of addresses) {
+  const known = new Map<string, { since: number; passwords: number; scans: number; others: number }>();
+  for (const { value, since, hits, goals, scans } of addresses) {
     const passwords = goals[PASSWORDS] ?? 0;
-    const before = known.get(value) ?? { since, passwords: 0, others: 0 };
+    const before = known.get(value) ?? { since, passwords: 0, scans: 0, others: 0 };
     known.set(value, {
       since: Math.min(since, before.since),
       passwords: before.passwords + passwords,
-      others: before.others + hits - passwords,
+      scans: before.scans + scans,
+      others: before.others + hits - passwords - scans,
     });
+  }
+  for (const [address, { passwords, scans, others }] of known) {
+    if (passwords <= 0 && others <= 0 && scans < SCANS_MIN) known.delete(address);
   }
   const counts = await store.readAttackedLogins(
     site,
@@ -163,18 +172,19 @@ async function countLogins(
   let logins = 0;
   let mistyped = 0;
   for (const [address, count] of counts) {
-    const { passwords, others } = known.get(address) ?? { passwords: 0, others: 0 };
+    const { passwords, scans, others } = known.get(address) ?? { passwords: 0, scans: 0, others: 0 };
     logins += count;
-    if (others <= 0 && passwords < GUESSES) mistyped += count;
+    if (others <= 0 && scans < SCANS_MIN && passwords < GUESSES) mistyped += count;
   }
   // Logins of addresses whose counters were replaced are unknown.
-  if (logins === 0 && addresses.some(({ isReplaced }) => isReplaced)) return { logins: null, mistyped: 0 };
+  if (logins === 0 && addresses.some(isReplacedAddress)) return { logins: null, mistyped: 0 };
   return { logins, mistyped };
 }
 
 /**
  * Groups the addresses of one network, most active first. A network's own counters contain only hits that certainly
- * belong to it, so no request is counted twice and the rows never add up to more requests than there were.
+ * belong to it, so no request is counted twice and the rows never add up to more requests than there were. A few scans
+ * alone are not an attack.
  *
  * @param days `YYYY-MM-DD`, oldest first
  */
@@ -197,30 +207,37 @@ export function groupAttackers(rows: readonly AttackerDay[], days: readonly stri
     }
   }
   return [...networks]
-    .map(([name, { addresses, rows: ofAddresses, own }]): CountedAttacker => {
-      const [only] = addresses;
-      if (only !== undefined && addresses.size === 1) return toAttacker(only, 1, ofAddresses, days);
-      return toAttacker(name, Math.max(addresses.size, 2), own, days);
+    .map(([name, { addresses, rows: ofAddresses, own }]) => {
+      const members = [...addresses];
+      const [only] = members;
+      if (only !== undefined && members.length === 1) return toAttacker(only, members, ofAddresses, days);
+      return toAttacker(name, members, own, days);
     })
-    .filter(({ blocked }) => blocked > 0)
-    .sort((a, b) => b.blocked - a.blocked || (a.address < b.address ? -1 : 1));
+    .filter(({ attempts, scans }) => attempts > 0 && (attempts > scans || scans >= SCANS_MIN))
+    .sort((a, b) => b.attempts - a.attempts || (a.address < b.address ? -1 : 1))
+    .map(({ scans, ...attacker }) => attacker);
 }
 
 function toAttacker(
   address: string,
-  addresses: number,
+  members: readonly string[],
   rows: readonly AttackerDay[],
   days: readonly string[],
-): CountedAttacker {
+): CountedAttacker & { readonly scans: number } {
   const byDay = days.map((day) => rows.filter((row) => row.day === day).reduce((sum, { hits }) => sum + hits, 0));
   const goals = attackGoals.map((_, i) => rows.reduce((sum, row) => sum + (row.goals[i] ?? 0), 0));
   const best = goals.indexOf(Math.max(...goals));
   const leads = new Map<string, number>();
-  for (const { target, lead } of rows) if (target !== '') leads.set(target, (leads.get(target) ?? 0) + lead);
+  for (const { targets } of rows) {
+    const [target, lead] = targets[best] ?? ['', 0];
+    if (target !== '') leads.set(target, (leads.get(target) ?? 0) + lead);
+  }
   const [target = ''] = [...leads].sort((a, b) => b[1] - a[1]).map(([path]) => path);
   return {
-    ...{ address, addresses, target, days: byDay },
+    ...{ address, members, target, days: byDay },
+    addresses: members.length === 1 && members[0] === address ? 1 : Math.max(members.length, 2),
     goal: attackGoals[best] ?? 'overload',
-    blocked: byDay.reduce((sum, hits) => sum + hits, 0),
+    attempts: byDay.reduce((sum, hits) => sum + hits, 0),
+    scans: rows.reduce((sum, { scans }) => sum + scans, 0),
   };
 }

@@ -36,6 +36,7 @@ import { searchFilter } from './filters.js';
 import { ListCursors, type ListPage, type ListQuery } from './list-activity.js';
 import { countNewEvents, listEvents } from './registered-events.js';
 import { readRequestDetails } from './request-details.js';
+import type { Retention } from './retention.js';
 import { planTraffic, sumTraffic } from './traffic.js';
 
 export type ActivityCalls = Exclude<(typeof calls)[number], SettingCalls>;
@@ -51,6 +52,7 @@ export function activityEndpoints(
     readonly blocked: BlocklistStore;
     readonly blocklist: BlocklistSync;
     readonly blockEnds: Pick<BlockEnds, 'planned'>;
+    readonly retention: Pick<Retention, 'findUndo'>;
     readonly login: LoginSecurity;
     /** Called after lockouts were ended, with an audit row. */
     onUnlocked(): void;
@@ -98,7 +100,10 @@ export function activityEndpoints(
   return {
     pages: {
       activity: ({ site }) =>
-        getActivityOptions({ readSettings: (id) => readSiteSettings(change.settings, id), store, clock }, site.id),
+        getActivityOptions(
+          { readSettings: (id) => readSiteSettings(change.settings, id), store, retention: log.retention, clock },
+          site.id,
+        ),
     },
     downloads: {
       activityExport: ({ list, format, exact, preset, search, ...parameters }, { site }) =>
@@ -244,7 +249,8 @@ async function countOlder(
 async function getActivityOptions(
   deps: {
     readonly readSettings: (site: SiteId) => Promise<SiteSettings>;
-    readonly store: Pick<ActivityStore, 'droppedVisits'>;
+    readonly store: Pick<ActivityStore, 'droppedVisits' | 'countVisits' | 'countEvents'>;
+    readonly retention: Pick<Retention, 'findUndo'>;
     readonly clock: Clock;
   },
   site: SiteId,
@@ -252,5 +258,9 @@ async function getActivityOptions(
   const { log } = await deps.readSettings(site);
   const retainedFrom = Math.floor(deps.clock() / 1000) - log.log_lifetime * DAY;
   const dropped = await deps.store.droppedVisits(site, retainedFrom);
-  return { ...toResponseValues('log', log), dropped };
+  const undo = deps.retention.findUndo(site);
+  if (undo === null) return { ...toResponseValues('log', log), dropped, log_lifetime_undo: null };
+  const { visits, events } = await countOlder(deps.store, site, retainedFrom);
+  const log_lifetime_undo = { ...undo, deletes: visits + events > 0 ? 1 : 0 } as const;
+  return { ...toResponseValues('log', log), dropped, log_lifetime_undo };
 }

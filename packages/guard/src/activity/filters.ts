@@ -168,9 +168,12 @@ export function parseEventFilters(
 /** What a request searches for, besides its filters. */
 export interface VisitSearch {
   readonly preset?: VisitPreset | null;
-  /** Addresses or networks, part of a path, a login, or a reference; empty for none. */
+  /** Addresses or networks, part of a path, a whole path in quotes, a login, or a reference; empty for none. */
   readonly search?: string;
 }
+
+/** `"/"` and `"/shop/"` find exactly this path. */
+const QUOTED_PATH = /^["“](\/.*)["”]$/s;
 
 /** Parses the text of the search field: addresses and ranges, or else a text that may be a reference. */
 function parseSearch(search: string): {
@@ -179,9 +182,11 @@ function parseSearch(search: string): {
 } {
   const text = dropUnseen(search);
   if (text === '') return { ranges: null, text: null };
+  const path = QUOTED_PATH.exec(text)?.[1] ?? null;
+  if (path !== null) return { ranges: null, text: { text: path, path, reference: null } };
   const typed = text.length > LONGEST ? { fault: true } : readRanges(text);
   return 'fault' in typed
-    ? { ranges: null, text: { text, reference: parseReference(toPlainText(text)) } }
+    ? { ranges: null, text: { text, path, reference: parseReference(toPlainText(text)) } }
     : { ranges: typed.ranges, text: null };
 }
 

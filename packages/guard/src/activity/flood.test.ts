@@ -68,10 +68,10 @@ describe('a flood of refused requests', () => {
     // A request that a lockout refuses is no failed login, but an attack.
     expect(await store.failedLogins(SITE, HOUR_BEGAN, HOUR_BEGAN + 3600)).toEqual([]);
     const { totals, attackers } = await store.attacks(SITE, DAY, DAY);
-    expect(totals).toEqual([{ goal: 'passwords', refused: 12_500, failed: 0 }]);
+    expect(totals).toEqual([{ goal: 'passwords', refused: 12_500, failed: 0, scanned: 0 }]);
     expect(groupAttackers(attackers, [DAY])).toMatchObject([
-      { address: '2001:db8::/64', blocked: 10_000, goal: 'passwords' },
-      { address: '198.51.100.9', addresses: 1, blocked: 2500, goal: 'passwords' },
+      { address: '2001:db8::/64', attempts: 10_000, goal: 'passwords' },
+      { address: '198.51.100.9', addresses: 1, attempts: 2500, goal: 'passwords' },
     ]);
     expect(await store.droppedVisits(SITE)).toBe(0);
   });

@@ -23,7 +23,7 @@ import { createActivityStore } from './store/open-activity-store.js';
 import { anonymizeAddress } from './visit.js';
 import { createVisitLog } from './visit-log.js';
 
-export type { ActivityStore, EventRow, TopEntry, TrafficHour } from './activity-store.js';
+export type { ActivityStore, EventRow, LeadingTarget, TopEntry, TrafficHour } from './activity-store.js';
 export { type BlocklistTables, blockedVisitorMigrations, sqlBlocklistStore } from './blocklist/blocklist-store.js';
 export { type PreloadedBlocks, preloadBlocks } from './blocklist/preload-blocklist.js';
 export { listEventsOfKind } from './events-of-kind.js';
@@ -130,6 +130,10 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
       clock,
       logger,
     });
+    // Not only once a minute: the minute to undo a change begins with the change.
+    feed.subscribe((site) => {
+      if (siteList.has(site)) retention.noteDays(site);
+    });
     const blockEnds = createBlockEnds({ store: blocked, feed, clock, logger });
     const ready = async () => {
       // After the lockouts: one query at a time, so that the long lists do not delay the short ones.
@@ -148,7 +152,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
       async loadEndpoints() {
         const { activityEndpoints } = await import('./endpoints.js');
         return activityEndpoints(services, {
-          ...{ store, blocked, blocklist, blockEnds, login, onUnlocked: events.handleAuditChange },
+          ...{ store, blocked, blocklist, blockEnds, retention, login, onUnlocked: events.handleAuditChange },
           lookUp(site, addresses) {
             if (anonymize(site)) return;
             for (const address of addresses) hostnames.request(site, address, 'shown');

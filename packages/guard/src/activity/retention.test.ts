@@ -92,6 +92,32 @@ describe('lowered days', () => {
     expect(observed([0, 5], [59, 5], [60, 5])).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 5]);
   });
 
+  it('can be undone for a minute: the days before, and the seconds that are left', () => {
+    const deferred = new DeferredDays(MINUTE);
+    const undo = (second: number, days: number) => {
+      deferred.observe('site', days, second * 1000);
+      return deferred.findUndo('site', second * 1000);
+    };
+    expect(undo(0, 12)).toBeNull();
+    expect(undo(10, 9)).toEqual({ days: 12, seconds: 60 });
+    expect(undo(20.5, 9)).toEqual({ days: 12, seconds: 50 });
+    expect(undo(30, 3)).toEqual({ days: 9, seconds: 60 });
+    // Raised, but not as far as before.
+    expect(undo(40, 8)).toBeNull();
+    expect(undo(50, 5)).toEqual({ days: 8, seconds: 60 });
+    expect(undo(109, 5)).toEqual({ days: 8, seconds: 1 });
+    expect(undo(110, 5)).toBeNull();
+    expect(undo(120, 4)).toEqual({ days: 5, seconds: 60 });
+    expect(undo(130, 12)).toBeNull();
+  });
+
+  it('can’t be undone after a start: the days before are unknown', () => {
+    const deferred = new DeferredDays(MINUTE);
+    deferred.observe('site', 5, 0);
+    expect(deferred.findUndo('site', 0)).toBeNull();
+    expect(deferred.findUndo('other', 0)).toBeNull();
+  });
+
   it('apply at once when they are raised', () => {
     expect(observed([0, 5], [60, 5], [61, 8])).toEqual([Number.POSITIVE_INFINITY, 5, 8]);
   });

@@ -1,4 +1,5 @@
 import { LOG_LIFETIME_UNDO_SECONDS } from '@security-optimizer/contract/activity/limits';
+import type { LifetimeUndo } from '@security-optimizer/contract/activity/schemas';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { Rounds } from '../lib/rounds.js';
@@ -14,9 +15,16 @@ const BLOCKED_MAX = 10_000;
 
 export interface Retention {
   start(): void;
+  /** Notes the days of a site, which may have changed: a minute to undo the change begins. */
+  noteDays(site: SiteId): void;
+  /** Returns how the last change of a site's days can be undone, or null. */
+  findUndo(site: SiteId): DaysUndo | null;
   /** Resolves when no step is running. */
   stop(): Promise<void>;
 }
+
+/** The days before a change, and the seconds that are left to undo it. */
+export type DaysUndo = Omit<LifetimeUndo, 'deletes'>;
 
 /**
  * The days that sites keep their log, as they apply to deletion. A lower number applies only after a while, so that the
@@ -24,7 +32,12 @@ export interface Retention {
  */
 export class DeferredDays {
   readonly #counted = new Map<SiteId, number>();
-  readonly #lowered = new Map<SiteId, { readonly days: number; readonly atMs: number }>();
+  /** The last observed days. */
+  readonly #latest = new Map<SiteId, number>();
+  readonly #lowered = new Map<
+    SiteId,
+    { readonly days: number; readonly atMs: number; readonly before: number | undefined }
+  >();
 
   constructor(private readonly graceMs: number) {}
 
@@ -32,18 +45,27 @@ export class DeferredDays {
   observe(site: SiteId, days: number, nowMs: number): number {
     const counted = this.#counted.get(site) ?? Number.POSITIVE_INFINITY;
     const lowered = this.#lowered.get(site);
+    const before = this.#latest.get(site);
+    this.#latest.set(site, days);
     if (days >= counted) {
       this.#lowered.delete(site);
       this.#counted.set(site, days);
       return days;
     }
-    if (lowered?.days !== days) this.#lowered.set(site, { days, atMs: nowMs });
+    if (lowered?.days !== days) this.#lowered.set(site, { days, atMs: nowMs, before });
     else if (nowMs - lowered.atMs >= this.graceMs) {
       this.#lowered.delete(site);
       this.#counted.set(site, days);
       return days;
     }
     return counted;
+  }
+
+  /** Returns the days before the last observed change and the seconds until the new ones apply, if these are fewer. */
+  findUndo(site: SiteId, nowMs: number): DaysUndo | null {
+    const { days = 0, atMs = 0, before = 0 } = this.#lowered.get(site) ?? {};
+    const seconds = Math.ceil((atMs + this.graceMs - nowMs) / 1000);
+    return before > days && seconds > 0 ? { days: before, seconds } : null;
   }
 }
 
@@ -101,6 +123,11 @@ export function createRetention(deps: {
     start() {
       for (const site of sites()) observe(site);
       rounds.start();
+    },
+    noteDays: observe,
+    findUndo(site) {
+      observe(site);
+      return deferred.findUndo(site, clock());
     },
     stop: () => rounds.stop(),
   };

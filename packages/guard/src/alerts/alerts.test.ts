@@ -181,8 +181,9 @@ describe('alerts', () => {
     pass(new Date().setUTCHours(23, 0, 0, 0) + DAY - Date.now());
     const { url } = await runningGuard(dataDir);
     await choose(url);
-    expect((await call(url, '/alert-quiet-hours', { alert_quiet_hours: 1 })).body.data).toEqual({
-      alert_quiet_hours: 1,
+    expect((await call(url, '/alert-quiet-hours', { alert_quiet_hours: 1 })).body).toMatchObject({
+      data: { alert_quiet_hours: 1 },
+      message: 'Alerts wait during the quiet hours.',
     });
     await call(url, '/xss-protection', { xss_protection: 0 });
     await addEvent(connector, url, newAdministrator);

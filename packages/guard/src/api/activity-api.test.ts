@@ -152,9 +152,16 @@ describe('the settings of the log', () => {
     // The response signals the event to guard; without one guard would drain it half a minute later.
     await visit('/');
     await noted(1);
+    const undo = async () =>
+      (await call<{ log_lifetime_undo: unknown }>('/fetch-options', { page: 'activity' })).log_lifetime_undo;
+    expect(await undo()).toBeNull();
+    await call('/activity-log-lifetime', { log_lifetime: 9 });
+    expect(await undo()).toEqual({ days: 12, seconds: expect.any(Number), deletes: 0 });
     await call('/activity-log-lifetime', { log_lifetime: 2 });
     expect((await registered()).total).toBe(1);
+    expect(await undo()).toEqual({ days: 9, seconds: expect.any(Number), deletes: 1 });
     await call('/activity-log-lifetime', { log_lifetime: 12 });
+    expect(await undo()).toBeNull();
     expect(await call('/activity-log-lifetime-preview', { log_lifetime: 12 })).toMatchObject({ events: 0 });
   });
 

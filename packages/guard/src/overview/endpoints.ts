@@ -47,21 +47,6 @@ export function overviewEndpoints(
     (page: string) =>
       adminUrl(sites.get(id).facts, page);
 
-  /** Whether everybody who needs a second factor has one; also true while WordPress does not respond. */
-  async function hasFactorComplete(site: SiteConfig): Promise<boolean> {
-    const [listed, enrolled] = await Promise.all([
-      services.wordpress.loginData(site).then(
-        ({ factor_users }) => factor_users,
-        (error: unknown) => {
-          if (error instanceof ConnectorError) return null;
-          throw error;
-        },
-      ),
-      twoFactor.enrolledUsers(site.id),
-    ]);
-    return listed === null || listed.users.every(({ id }) => enrolled.includes(id));
-  }
-
   async function notifications(site: SiteConfig) {
     const now = clock();
     const timeZone = sites.timeZone(site.id);
@@ -98,7 +83,7 @@ export function overviewEndpoints(
     notifications: async (_input, { site }) => ({ data: await notifications(site), message: '' }),
     async hardening(_input, { site }) {
       const settings = await getSettings(site);
-      const complete = settings.login.sg2fa === 0 || (await hasFactorComplete(site));
+      const complete = settings.login.sg2fa === 0 || (await twoFactor.isComplete(site));
       return { data: toHardeningItems(settings, admin(site), complete), message: '' };
     },
     ebook: async (_input, { site }) => ({ data: toBranding(config.branding, site).ebook, message: '' }),

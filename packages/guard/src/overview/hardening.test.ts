@@ -16,6 +16,12 @@ it('a card counts the essentials of its page', () => {
   ]);
 });
 
+it('a card counts the second factor once everybody has set it up', () => {
+  const settings = applyChanges(defaultSiteSettings, { sg2fa: 1 });
+  const count = (complete: boolean) => toHardeningItems(settings, admin, complete)[1]?.on;
+  expect([count(false), count(true)]).toEqual([2, 3]);
+});
+
 it('a card says that everything is on once it is', () => {
   const full = applyChanges(defaultSiteSettings, {
     disable_feed: 1,

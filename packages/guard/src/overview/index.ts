@@ -49,7 +49,8 @@ function createSender(services: Services, url: string): Rounds {
         site,
         hello,
         plugins,
-        essentials: listEssentials(sites.get(site.id).settings),
+        // Only whether they are on is sent.
+        essentials: listEssentials(sites.get(site.id).settings, true),
         server: { system: process.platform, processor: process.arch, node: process.versions.node },
       });
     },

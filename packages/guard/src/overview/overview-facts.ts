@@ -57,11 +57,10 @@ export function toHardeningItems(
   admin: (page: string) => string,
   factorComplete = true,
 ): HardeningItem[] {
-  const essentials = listEssentials(settings);
+  const essentials = listEssentials(settings, factorComplete);
   const card = (id: Essential['page'], title: string, icon: string, text: string): HardeningItem => {
     const own = essentials.filter(({ page }) => page === id);
-    const missing = id === 'login-settings' && settings.login.sg2fa === 1 && !factorComplete ? 1 : 0;
-    const on = own.filter((essential) => essential.on).length - missing;
+    const on = own.filter(({ complete }) => complete).length;
     return {
       id,
       title,

@@ -23,7 +23,7 @@ const facts = {
     { file: 'shop/shop.php', name: 'Shop', version: '2.1', kind: 'plugin', active: true, network_active: false },
     { file: 'hello.php', name: 'Hello', version: '1.0', kind: 'plugin', active: false, network_active: false },
   ],
-  essentials: [{ page: 'site-security', title: 'Disable XML-RPC', on: true }],
+  essentials: [{ page: 'site-security', title: 'Disable XML-RPC', on: true, complete: true }],
   server: { system: 'linux', processor: 'x64', node: '22.16.0' },
 } as const satisfies Parameters<typeof toTechnicalData>[0];
 

@@ -1,6 +1,5 @@
 import { activityKinds } from '@security-optimizer/contract/activity/event-kinds';
 import { type LogView, toLogPath } from '@security-optimizer/contract/activity/log-address';
-import { HUMAN } from '@security-optimizer/contract/activity/schemas';
 import { sumTraffic } from '../activity/index.js';
 import type { Language } from '../i18n/language.js';
 import { plainText, unlinkedText } from '../lib/plain-text.js';
@@ -24,7 +23,7 @@ export interface WeeklyReport {
   readonly figures: readonly ReportFigure[];
   readonly days: readonly ReportDay[];
   readonly lists: readonly ReportList[];
-  /** What the owner should do, most urgent first: at most one matter to check, and the essentials that are off. */
+  /** What the owner should do, most urgent first: at most one matter to check, and the essentials that are not complete. */
   readonly tasks: readonly ReportTask[];
   /** What the reader should know about the figures. */
   readonly notes: readonly string[];
@@ -161,8 +160,8 @@ function toFigures(language: Language, { now, before }: ReportFacts, toLog: LogL
     compared: formatComparison(language, of(now), before === null ? null : of(before)),
   });
   return [
-    figure(translate('Visits by humans'), ({ humans }) => humans, toLog({ filters: { type: HUMAN } })),
-    figure(translate('Visits by bots'), ({ bots }) => bots, null),
+    figure(translate('Visits by humans'), ({ humans }) => humans, toLog({ preset: 'humans' })),
+    figure(translate('Visits by bots'), ({ bots }) => bots, toLog({ preset: 'bots' })),
     figure(translate('Failed logins'), ({ failedLogins }) => failedLogins, toLog({ preset: 'failed-logins' })),
     figure(translate('Blocked visits'), ({ refused }) => refused, toLog({ preset: 'blocked' })),
   ];
@@ -184,17 +183,25 @@ function toSetUpTask(
   { adminUrl }: ReportSite,
   turnOn: Essential | null,
 ): ReportTask[] {
-  const open = essentials.filter(({ on }) => !on);
+  const open = essentials.filter(({ complete }) => !complete);
   const [first] = open;
   if (first === undefined) return [];
+  const total = { total: essentials.length };
   return [
     {
-      title: counted(
-        '{count} of {total} essentials is still off',
-        '{count} of {total} essentials are still off',
-        open.length,
-        { total: essentials.length },
-      ),
+      title: open.some(({ on }) => on)
+        ? counted(
+            '{count} of {total} essentials is not complete',
+            '{count} of {total} essentials are off or not complete',
+            open.length,
+            total,
+          )
+        : counted(
+            '{count} of {total} essentials is still off',
+            '{count} of {total} essentials are still off',
+            open.length,
+            total,
+          ),
       text: open.map(({ title }) => translate(title)).join(', '),
       button: translate('Finish the set-up'),
       link: adminUrl(`admin.php?page=${(turnOn ?? first).page}`),
@@ -365,7 +372,7 @@ function pageList({ translate, counted }: Language, { pages }: ReportFacts, toLo
     rows: pages.map(({ value, count }) => ({
       name: unlinkedText(value, NAME_MAX),
       value: counted('{count} visit', '{count} visits', count),
-      link: PLAIN_PATH.test(value) ? toLog({ search: value }) : null,
+      link: PLAIN_PATH.test(value) ? toLog({ search: `"${value}"` }) : null,
     })),
     footer: null,
   };

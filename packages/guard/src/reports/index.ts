@@ -7,6 +7,7 @@ import { createMailer } from '../mail/create-mailer.js';
 import type { Services } from '../services.js';
 import { listEssentials } from '../settings/essentials.js';
 import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
+import type { TwoFactor } from '../two-factor/index.js';
 import type { ReportSite } from './build-report.js';
 import type { ReportCalls } from './endpoints.js';
 import { makeReport } from './make-report.js';
@@ -26,10 +27,14 @@ export interface WeeklyReports extends RunningFeature {
 
 export const weeklyReports: Feature<
   WeeklyReports,
-  { readonly activity: ActivityLog; readonly alerts: Pick<Alerts, 'receivesReport'> }
+  {
+    readonly twoFactor: Pick<TwoFactor, 'isComplete'>;
+    readonly activity: ActivityLog;
+    readonly alerts: Pick<Alerts, 'receivesReport'>;
+  }
 > = {
   name: 'reports',
-  start(services, { activity, alerts }) {
+  start(services, { twoFactor, activity, alerts }) {
     const { config, siteList, db, wordpress, sites, settingHistory, clock, logger } = services;
     const sends = createReportStore(db);
     const mailer = createMailer(config.mail, wordpress);
@@ -40,7 +45,8 @@ export const weeklyReports: Feature<
       logSettings(site).notification_emails.filter((email) => alerts.receivesReport(site, email));
     const report = async (site: SiteConfig, period: ReportPeriod) => {
       const addresses = readLoginAddresses(await settingHistory(site.id, 'login_url'));
-      return makeReport(activity.store, site.id, reportSite(sites, site), period, addresses);
+      const factorComplete = sites.get(site.id).settings.login.sg2fa === 0 || (await twoFactor.isComplete(site));
+      return makeReport(activity.store, site.id, reportSite(sites, site, factorComplete), period, addresses);
     };
     const sender = createReportSender({
       sites: siteList,
@@ -63,14 +69,14 @@ export const weeklyReports: Feature<
 };
 
 /** Returns the facts of a site that do not depend on the week. */
-function reportSite(sites: Services['sites'], { id, hosts }: SiteConfig): ReportSite {
+function reportSite(sites: Services['sites'], { id, hosts }: SiteConfig, factorComplete: boolean): ReportSite {
   const { facts, settings } = sites.get(id);
   const home = facts === null ? null : new URL(facts.homeUrl);
   return {
     name: home === null ? (hosts.find((host) => host !== '*') ?? id) : home.host + home.pathname.replace(/\/+$/, ''),
     timeZone: sites.timeZone(id),
     language: sites.language(id),
-    essentials: listEssentials(settings),
+    essentials: listEssentials(settings, factorComplete),
     adminUrl: (path) => (facts === null ? null : adminUrl(facts, path)),
   };
 }

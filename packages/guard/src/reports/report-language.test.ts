@@ -26,7 +26,7 @@ describe('a report in German', () => {
       label: 'Besuche von Menschen',
       value: '4.292',
       compared: '6\u00a0% mehr als letzte Woche',
-      link: expect.stringContaining('log_type=Human'),
+      link: expect.stringContaining('log_show=humans'),
     });
     expect(report.days[0]?.words).toBe('Mo: 100 Menschen, 50 Bots, 10 blockiert');
     expect(report.lists.map(({ rows }) => rows[0]?.value)).toEqual(['41 Fehlversuche', '300 Besuche', '7']);

@@ -16,6 +16,18 @@ const log = 'https://example.com/wp-admin/admin.php?page=activity-log';
 const days = 'log_from=1794178800&log_to=1794783599';
 
 describe('the texts of a weekly report', () => {
+  it('link each page to the visits of exactly this page', () => {
+    const pages = ['/', '/shop/', '/%d7%a9/'].map((value) => ({ value, count: 3 }));
+    const { lists } = buildReport({ ...facts, pages }, site);
+    const rows = lists.find(({ title }) => title === 'Pages visited most')?.rows ?? [];
+    // Visitors choose the paths, so a mail has no link for unusual ones.
+    expect(rows.map(({ link }) => link)).toEqual([
+      `${log}&log_search=%22%2F%22&${days}`,
+      `${log}&log_search=%22%2Fshop%2F%22&${days}`,
+      null,
+    ]);
+  });
+
   it('name the week, the verdict, and the comparison with the week before', () => {
     const report = buildReport(facts, site);
     expect(report.subject).toBe('Weekly report for example.com, 9 – 15 November');
@@ -26,9 +38,14 @@ describe('the texts of a weekly report', () => {
         label: 'Visits by humans',
         value: '4,292',
         compared: '6% more than last week',
-        link: `${log}&${days}&log_type=Human`,
+        link: `${log}&log_show=humans&${days}`,
       },
-      { label: 'Visits by bots', value: '2,067', compared: '2% fewer than last week', link: null },
+      {
+        label: 'Visits by bots',
+        value: '2,067',
+        compared: '2% fewer than last week',
+        link: `${log}&log_show=bots&${days}`,
+      },
       {
         label: 'Failed logins',
         value: '91',
@@ -61,6 +78,24 @@ describe('the texts of a weekly report', () => {
         kind: 'set-up',
       },
     ]);
+  });
+
+  it('count an essential that is on but not complete, as the dashboard does', () => {
+    const twoFactor = {
+      page: 'login-settings',
+      title: 'Two-factor Authentication',
+      on: true,
+      complete: false,
+    } as const;
+    const feeds = { page: 'site-security', title: 'Disable RSS and ATOM Feeds', on: false, complete: false } as const;
+    const task = (...essentials: (typeof twoFactor | typeof feeds)[]) =>
+      buildReport(facts, { ...site, essentials }).tasks[0];
+    expect(task(feeds, twoFactor)).toMatchObject({
+      title: '2 of 2 essentials are off or not complete',
+      text: 'Two-factor Authentication, Disable RSS and ATOM Feeds',
+    });
+    expect(task(twoFactor)?.title).toBe('1 of 1 essentials is not complete');
+    expect(task(feeds)?.title).toBe('1 of 1 essentials is still off');
   });
 
   it('count changes by users as changes, but not logins', () => {

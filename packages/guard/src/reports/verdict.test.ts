@@ -6,8 +6,8 @@ import type { Essential } from '../settings/essentials.js';
 import type { LoginFacts, ReportFacts } from './report-facts.js';
 import { describeLogins, toVerdict } from './verdict.js';
 
-const twoFactor: Essential = { page: 'login-settings', title: 'Two-factor Authentication', on: false };
-const xmlRpc: Essential = { page: 'site-security', title: 'Disable XML-RPC', on: false };
+const twoFactor: Essential = { page: 'login-settings', title: 'Two-factor Authentication', on: false, complete: false };
+const xmlRpc: Essential = { page: 'site-security', title: 'Disable XML-RPC', on: false, complete: false };
 const week = { ...reportFacts.now, refused: 21, failedLogins: 3, events: [] };
 const calmWeek: ReportFacts = {
   ...reportFacts,

@@ -46,6 +46,9 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     expect(page.html).toContain('Anmeldung als <strong>owner</strong>.');
     const wrong = await browser.send(page, 'enrol', { code: 'x' });
     expect(wrong.html).toContain('Ein Code hat 6 Ziffern.');
+    // Only then: at first, the steps above the field are read.
+    expect(wrong.html).toMatch(/<input [^>]*id="code"[^>]* autofocus/i);
+    expect(page.html).not.toMatch(/autofocus/i);
     const codesPage = await browser.send(wrong, 'enrol', { code: appCode(getShownSecret(page), site.now) });
     expect(codesPage.html).toContain('download="ersatzcodes-127.0.0.1.txt"');
     expect((await browser.send(codesPage, 'continue', {})).html).toContain('Setzen Sie hier ein Häkchen');

@@ -3,6 +3,7 @@ import type { CallHandlers, Feature, OptionPages, RunningFeature } from '../feat
 import type { LoginSecurity } from '../login/index.js';
 import { defaultSitePaths, type SiteConfig, type SiteId } from '../site.js';
 import { listSitesWithRows } from '../storage/database.js';
+import { ConnectorError } from '../wordpress/connector-error.js';
 import { createChallengeStore } from './challenges.js';
 import { createFactorTriesStore } from './check-code.js';
 import type { TwoFactorCalls } from './endpoints.js';
@@ -23,6 +24,11 @@ export interface TwoFactor extends RunningFeature {
    * @throws StorageError
    */
   enrolledUsers(site: SiteId): Promise<readonly number[]>;
+  /**
+   * Whether everybody who needs a second factor has one; also true while WordPress does not respond.
+   * @throws StorageError
+   */
+  isComplete(site: SiteConfig): Promise<boolean>;
   /**
    * Stops trusting all browsers of a site, and ends logins that wait for a code.
    * @throws StorageError
@@ -64,10 +70,25 @@ export const twoFactorAuthentication: Feature<TwoFactor, { readonly login: Login
     const { onPage, ...secondFactor } = createTwoFactorHooks(flow);
     login.setSecondFactor(secondFactor);
 
+    const enrolledUsers = async (site: SiteId) => (await factors.listEnabled(site)).map(({ userId }) => userId);
+
     return {
       hooks: { onPage },
       loadSite: flow.reload,
-      enrolledUsers: async (site) => (await factors.listEnabled(site)).map(({ userId }) => userId),
+      enrolledUsers,
+      async isComplete(site) {
+        const [listed, enrolled] = await Promise.all([
+          wordpress.loginData(site).then(
+            ({ factor_users }) => factor_users,
+            (error: unknown) => {
+              if (error instanceof ConnectorError) return null;
+              throw error;
+            },
+          ),
+          enrolledUsers(site.id),
+        ]);
+        return listed === null || listed.users.every(({ id }) => enrolled.includes(id));
+      },
       async forgetBrowsers(site) {
         const version = await deleteBrowsers(db, site);
         await flow.reload(site);

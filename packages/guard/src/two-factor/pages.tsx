@@ -293,6 +293,8 @@ export function enrolPage(
                       autoComplete="one-time-code"
                       placeholder="000000"
                       required
+                      // biome-ignore lint/a11y/noAutofocus: after a wrong code the page asks for this one thing
+                      autoFocus={error !== undefined}
                       aria-invalid={error ? true : undefined}
                       aria-describedby={error ? 'code-error' : undefined}
                     />

@@ -100,6 +100,8 @@ export interface FakeConnector {
   addressSeen: ((request: IncomingMessage) => boolean | null) | undefined;
   /** Pages that its web server serves in addition to WordPress, by path. Called with the request. */
   readonly pages: Map<string, (request: IncomingMessage) => string | null>;
+  /** HTTP status of pages. */
+  pageStatus: number;
   /** The signal on every page in place of the one for the request, as from a cache; null for none. */
   cachedSignal: string | null;
   /** Host header of each command. */
@@ -178,6 +180,7 @@ export async function fakeConnector(): Promise<FakeConnector> {
     clockAhead: 0,
     addressSeen: undefined,
     pages: new Map(),
+    pageStatus: 200,
     cachedSignal: null,
     hosts: [],
     close: () =>
@@ -237,7 +240,7 @@ async function respond(fake: FakeConnector, request: IncomingMessage, response: 
   if (command === undefined && fake.cachedSignal !== null) {
     response.setHeader('X-Security-Optimizer-Signal', fake.cachedSignal);
   }
-  if (done === null) return finish(response, command ? 404 : 200, { code: 'rest_no_route' });
+  if (done === null) return finish(response, command ? 404 : fake.pageStatus, { code: 'rest_no_route' });
   if (fake.failing.has(command as string)) return finish(response, 500, { code: 'failed' });
   if (command === 'rename-users' && request.headers.cookie === 'session=owner') {
     response.setHeader('Set-Cookie', 'renamed=1; HttpOnly');

@@ -14,9 +14,9 @@ export const reportSite: ReportSite = {
   timeZone: REPORT_ZONE,
   language: english,
   essentials: [
-    { page: 'site-security', title: 'Disable XML-RPC', on: false },
-    { page: 'login-settings', title: 'Limit Login Attempts', on: true },
-    { page: 'login-settings', title: 'Custom Login URL', on: false },
+    { page: 'site-security', title: 'Disable XML-RPC', on: false, complete: false },
+    { page: 'login-settings', title: 'Limit Login Attempts', on: true, complete: true },
+    { page: 'login-settings', title: 'Custom Login URL', on: false, complete: false },
   ],
   adminUrl: (path) => `https://example.com/wp-admin/${path}`,
 };

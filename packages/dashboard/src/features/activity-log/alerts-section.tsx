@@ -1,11 +1,12 @@
 import { testAlerts } from '@security-optimizer/contract/alerts/endpoints';
-import type { Alerts, LastDelivery } from '@security-optimizer/contract/alerts/schemas';
-import { alertRows } from '@security-optimizer/contract/settings/catalogue';
+import { type Alerts, type LastDelivery, QUIET_FROM, QUIET_TO } from '@security-optimizer/contract/alerts/schemas';
+import { alertRows, type SettingRow as Setting } from '@security-optimizer/contract/settings/catalogue';
 import { type ReactNode, useId, useState } from 'react';
 import { toCall } from '../../api/client.js';
 import { LoadFailed } from '../../forms/request-failed.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
+import { timeOfDay } from '../../i18n/days.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
@@ -63,10 +64,22 @@ export function AlertsSection({ state, logIsOff }: AlertsSectionProps) {
       <KindList alerts={alerts} />
       <Channels alerts={alerts} state={state} />
       <div className="so-card">
-        <SettingRows source={alertSettings} rows={alertRows} />
+        <SettingRows source={alertSettings} rows={toRows()} />
       </div>
     </Section>
   );
+}
+
+/** The rows, with the times in the format of the reader. */
+function toRows(): readonly Setting[] {
+  const time = (minutes: number) => getDateFormats().time(timeOfDay(minutes));
+  const help = sprintf(
+    /* translators: 1: time of day, 2: time of the next day */
+    __('From %1$s to %2$s alerts wait until the morning. A new administrator is told at once.', 'security-optimizer'),
+    time(QUIET_FROM),
+    time(QUIET_TO),
+  );
+  return alertRows.map((row) => (row.help === '' ? { ...row, help } : row));
 }
 
 export function KindList({ alerts }: { readonly alerts: Alerts }) {

@@ -72,24 +72,24 @@ export default function AttackersPanel({ applied, onApply, blocking }: Attackers
           <div className="so-foes__side">
             <Rank
               title={__('Top targets', 'security-optimizer')}
-              items={attackers.targets.map(({ target, blocked }) => ({
+              items={attackers.targets.map(({ target, attempts }) => ({
                 id: target,
                 text: (
                   <span className="so-mono" title={target}>
                     <bdi dir="ltr">{target}</bdi>
                   </span>
                 ),
-                blocked,
+                attempts,
                 on: applied.search === target,
                 onToggle: (on) => onApply({ ...applied, search: on ? target : '' }),
               }))}
             />
             <Rank
               title={__('Top reasons', 'security-optimizer')}
-              items={attackers.goals.map(({ goal, blocked }) => ({
+              items={attackers.goals.map(({ goal, attempts }) => ({
                 id: goal,
                 text: <span>{goalText(goal)}</span>,
-                blocked,
+                attempts,
                 on: findChoice(applied.choices, 'goal')?.value === goal,
                 onToggle: (on) => onApply(withGoal(applied, on ? goal : null)),
               }))}
@@ -106,19 +106,21 @@ function countAddresses(sum: number, { addresses }: Attacker): number {
 }
 
 /**
- * "318 requests blocked in 7 days, from 31 addresses.", or with failed logins "37 attempts in 7 days, from 5 addresses.
- * Failed logins: 21 attempts from 3 addresses, 3 locked.", as in the weekly mail. A failed login may have been blocked,
- * so they are not added up.
+ * "318 requests blocked in 7 days, from 31 addresses.", or with failed logins or scans, which were not all blocked, "37
+ * attempts in 7 days, from 5 addresses. Failed logins: 21 attempts from 3 addresses, 3 locked.", as in the weekly mail.
  */
 function Sum({ attackers }: { readonly attackers: Attackers }) {
-  const { blocked, failed, addresses, failed_addresses: failedAddresses, locked } = attackers;
+  const { attempts, failed, scanned, addresses, failed_addresses: failedAddresses, locked } = attackers;
   const sum = sprintf(
     /* translators: 1: "318 requests blocked" or "37 attempts", 2: number of days, 3: "31 addresses" */
     _n('%1$s in %2$d day, from %3$s.', '%1$s in %2$d days, from %3$s.', ATTACK_DAYS, 'security-optimizer'),
-    failed > 0
-      ? toAttempts(blocked)
-      : /* translators: %s: number of requests */
-        sprintf(_n('%s request blocked', '%s requests blocked', blocked, 'security-optimizer'), formatNumber(blocked)),
+    failed > 0 || scanned > 0
+      ? toAttempts(attempts)
+      : sprintf(
+          /* translators: %s: number of requests */
+          _n('%s request blocked', '%s requests blocked', attempts, 'security-optimizer'),
+          formatNumber(attempts),
+        ),
     ATTACK_DAYS,
     addressesText(addresses),
   );
@@ -209,7 +211,7 @@ function NoAttackers() {
 interface RankItem {
   readonly id: string;
   readonly text: ReactNode;
-  readonly blocked: number;
+  readonly attempts: number;
   readonly on: boolean;
   readonly onToggle: (on: boolean) => void;
 }
@@ -217,20 +219,20 @@ interface RankItem {
 /** Bars that are buttons; a click filters the log below. */
 function Rank({ title, items }: { readonly title: string; readonly items: readonly RankItem[] }) {
   if (items.length === 0) return null;
-  const max = Math.max(1, ...items.map(({ blocked }) => blocked));
+  const max = Math.max(1, ...items.map(({ attempts }) => attempts));
   return (
     <div className="so-rank">
       <h3>{title}</h3>
       <ul>
-        {items.map(({ id, text, blocked, on, onToggle }) => (
+        {items.map(({ id, text, attempts, on, onToggle }) => (
           <li key={id}>
             <button type="button" aria-pressed={on} className={on ? 'is-on' : undefined} onClick={() => onToggle(!on)}>
-              <i style={{ width: `${Math.round((blocked / max) * 100)}%` }} />
+              <i style={{ width: `${Math.round((attempts / max) * 100)}%` }} />
               {text}
               <b className="so-num">
-                <span className="so-vh">{attemptsText(blocked)[0]}</span>
-                {formatNumber(blocked)}
-                <span className="so-vh">{attemptsText(blocked)[1]}</span>
+                <span className="so-vh">{attemptsText(attempts)[0]}</span>
+                {formatNumber(attempts)}
+                <span className="so-vh">{attemptsText(attempts)[1]}</span>
               </b>
             </button>
           </li>

@@ -72,7 +72,7 @@ export function AttackersTable({ rows, applied, onApply, blocking }: AttackersTa
               <Days row={row} />
             </td>
             <td {...CELL} className="so-c-num so-num">
-              <b>{formatNumber(row.blocked)}</b>
+              <b>{formatNumber(row.attempts)}</b>
             </td>
             <td {...CELL} className="so-c-end so-f-act">
               <BlockButton row={row} blocking={blocking} />
@@ -147,13 +147,21 @@ function AttackerState({ row }: { readonly row: Attacker }) {
     return <small>{__('Not to be blocked: server, monitor or search engine', 'security-optimizer')}</small>;
   }
   if (row.addresses > 1) {
+    const number = formatNumber(row.addresses);
     return (
       <small className="so-num">
-        {sprintf(
-          /* translators: %s: number of addresses */
-          _n('%s address of one network', '%s addresses of one network', row.addresses, 'security-optimizer'),
-          formatNumber(row.addresses),
-        )}
+        {row.blocked_addresses > 0
+          ? sprintf(
+              /* translators: 1: number of addresses, 2: number of those that are blocked already */
+              __('%1$s addresses, %2$s blocked', 'security-optimizer'),
+              number,
+              formatNumber(row.blocked_addresses),
+            )
+          : sprintf(
+              /* translators: %s: number of addresses */
+              _n('%s address of one network', '%s addresses of one network', row.addresses, 'security-optimizer'),
+              number,
+            )}
       </small>
     );
   }
@@ -161,7 +169,7 @@ function AttackerState({ row }: { readonly row: Attacker }) {
   return <small title={row.hostname}>{row.hostname}</small>;
 }
 
-/** Refused requests of each day, oldest first. */
+/** Attempts of each day, oldest first. */
 function Days({ row: { days } }: { readonly row: Attacker }) {
   const max = Math.max(1, ...days);
   return (
@@ -293,9 +301,9 @@ export function AttackersList({ rows, blocking }: AttackersListProps) {
           </span>
           <Days row={row} />
           <span className="so-foelist__num so-num">
-            {attemptsText(row.blocked)[0]}
-            <b>{formatNumber(row.blocked)}</b>
-            {attemptsText(row.blocked)[1]}
+            {attemptsText(row.attempts)[0]}
+            <b>{formatNumber(row.attempts)}</b>
+            {attemptsText(row.attempts)[1]}
           </span>
           <BlockButton row={row} blocking={blocking} />
         </li>
@@ -310,9 +318,9 @@ export interface AttackersPanelProps {
   readonly blocking: Blocking;
 }
 
-/** Returns the text before and after a number of attempts: refused requests and failed logins. */
+/** Returns the text before and after a number of attempts: refused requests, failed logins and scans. */
 export function attemptsText(count: number): readonly [before: string, after: string] {
-  /* translators: %s: number of refused requests and failed logins of an address */
+  /* translators: %s: number of refused requests, failed logins and scans of an address */
   const [before = '', after = ''] = _n('%s attempt', '%s attempts', count, 'security-optimizer').split('%s');
   return [before, after];
 }

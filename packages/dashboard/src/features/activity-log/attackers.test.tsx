@@ -52,6 +52,18 @@ describe('the panel "Who is attacking"', () => {
     expect(screen.getByText('None of them logged in')).toBeDefined();
   });
 
+  it('says how many addresses of a network are blocked already, and calls scans attempts', async () => {
+    const { attackers } = site.log;
+    if (attackers === null) throw new Error('no attackers');
+    const [network, ...others] = attackers.entries;
+    if (network === undefined) throw new Error('no network');
+    const entries = [{ ...network, blocked_addresses: 2 }, ...others];
+    site.log.attackers = { ...attackers, entries, scanned: 18 };
+    await openLog(site);
+    expect((await tableTexts(PANEL))[1]?.[0]).toBe('198.51.100.0/2414 addresses, 2 blocked');
+    expect(screen.getByText('318 attempts in 7 days, from 31 addresses.')).toBeDefined();
+  });
+
   it('states the failed logins in the words of the weekly mail', async () => {
     const { attackers } = site.log;
     if (attackers !== null) site.log.attackers = { ...attackers, failed: 41, failed_addresses: 3, locked: 2 };
@@ -60,7 +72,7 @@ describe('the panel "Who is attacking"', () => {
       '318 attempts in 7 days, from 31 addresses. Failed logins: 41 attempts from 3 addresses, 2 locked.',
     );
     closePage();
-    if (attackers !== null) site.log.attackers = { ...attackers, blocked: 1, failed: 1, failed_addresses: 1 };
+    if (attackers !== null) site.log.attackers = { ...attackers, attempts: 1, failed: 1, failed_addresses: 1 };
     await openLog(site);
     await screen.findByText('1 attempt in 7 days, from 31 addresses. Failed logins: 1 attempt from 1 address.');
   });
@@ -94,7 +106,7 @@ describe('the panel "Who is attacking"', () => {
     expect(toastTexts()).toEqual([]);
     site.replies.clear();
     if (attackers !== null)
-      site.log.attackers = { ...attackers, blocked: 0, addresses: 0, entries: [], targets: [], goals: [] };
+      site.log.attackers = { ...attackers, attempts: 0, addresses: 0, entries: [], targets: [], goals: [] };
     await userEvent.click(await screen.findByRole('button', { name: 'Try again' }));
     expect(await screen.findByText('Nobody was blocked in 7 days.')).toBeDefined();
   });
@@ -394,5 +406,14 @@ describe('the URL of the log', () => {
     });
     await userEvent.click(await within(sums).findByRole('link', { name: /^Blocked/ }));
     expect(window.location.search).toBe('?page=activity-log&log_show=blocked');
+    // These are not among the presets; they are shown while they apply.
+    expect(screen.queryByRole('radio', { name: 'Bots' })).toBeNull();
+    await userEvent.click(within(sums).getByRole('link', { name: /^Bots/ }));
+    expect(window.location.search).toBe('?page=activity-log&log_show=bots');
+    expect(screen.getByRole('radio', { name: 'Bots' }).getAttribute('aria-checked')).toBe('true');
+    await userEvent.click(within(sums).getByRole('link', { name: /^Humans/ }));
+    await waitFor(() => expect(site.sent('/activity-unknown').at(-1)).toMatchObject({ preset: 'humans' }));
+    await userEvent.click(screen.getByRole('radio', { name: 'All' }));
+    expect(screen.queryByRole('radio', { name: 'Humans' })).toBeNull();
   });
 });

@@ -61,7 +61,7 @@ describe('the tab Blocked', () => {
 
   it('makes a lockout permanent by its address', async () => {
     await openLog(site, 'blocked');
-    await userEvent.click(await screen.findByRole('button', { name: 'Make the block of 2001:db8:77::9 permanent' }));
+    await userEvent.click(await screen.findByRole('button', { name: 'Make permanent: 2001:db8:77::9' }));
     await waitFor(() => expect(site.sent('/block-addresses')).toEqual([{ address: '2001:db8:77::9', duration: 0 }]));
     await waitFor(() => expect(toastTexts()).toEqual(['\u20662001:db8:77::9\u2069, until you unblock it']));
   });

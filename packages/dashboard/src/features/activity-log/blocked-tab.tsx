@@ -217,17 +217,18 @@ function KeepButton({ name, onKeep }: KeepButtonProps) {
     setPending(false);
   }
 
+  const text = pending ? __('Blocking…', 'security-optimizer') : __('Make permanent', 'security-optimizer');
   return (
     <>
       <button
         type="button"
         className="so-link"
-        /* translators: %s: an IP address */
-        aria-label={sprintf(__('Make the block of %s permanent', 'security-optimizer'), name)}
+        /* translators: 1: a button, 2: what it applies to */
+        aria-label={sprintf(__('%1$s: %2$s', 'security-optimizer'), text, name)}
         aria-disabled={pending || undefined}
         onClick={() => void keep()}
       >
-        {pending ? __('Blocking…', 'security-optimizer') : __('Make permanent', 'security-optimizer')}
+        {text}
       </button>
       {failed ? <ErrorText>{__('This was not changed. Try again.', 'security-optimizer')}</ErrorText> : null}
     </>

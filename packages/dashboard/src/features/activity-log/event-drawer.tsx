@@ -9,7 +9,7 @@ import { Icon } from '../../ui/icon.js';
 import { useSiteClock } from '../settings/site-clock.js';
 import { BlockSplit } from './block-split.js';
 import type { FindBlock } from './blocks.js';
-import { eventText, formatRowTime, isAttempt, originText } from './log-tables.js';
+import { eventAddress, eventText, formatRowTime, isAttempt, originText } from './log-tables.js';
 import type { Blocking } from './use-blocking.js';
 import { VisitorSubject } from './visitor-subject.js';
 
@@ -76,7 +76,7 @@ export default function EventDrawer(props: EventDrawerProps) {
           </div>
         ))}
       </dl>
-      {row.ip === '' ? null : <VisitorSubject name={row.ip} hostname={row.hostname} block={block} />}
+      {row.ip === '' ? null : <VisitorSubject name={eventAddress(row)} hostname={row.hostname} block={block} />}
     </Drawer>
   );
 }

@@ -80,7 +80,7 @@ export function LogCard<Row extends { readonly id: number }>(props: LogCardProps
         <div className="so-card__tools so-anchor">
           <RefreshButton newRows={news} busy={fetching === 'again'} onRefresh={props.onRefresh} />
           {isReady ? props.tools : null}
-          <ExportMenu name={name} applied={applied} disabled={!isReady || rows.entries.length === 0} />
+          {isReady && rows.entries.length === 0 ? null : <ExportMenu name={name} applied={applied} ready={isReady} />}
           <button
             ref={filterButton}
             type="button"
@@ -289,11 +289,12 @@ export function RefreshButton({ newRows, busy, onRefresh }: RefreshButtonProps) 
 interface ExportMenuProps {
   readonly name: 'unknown' | 'registered';
   readonly applied: AppliedFilters;
-  readonly disabled: boolean;
+  /** Whether the list has loaded. The button reserves its space until then. */
+  readonly ready: boolean;
 }
 
 /** Downloads all rows that match the filters. The server streams the file. */
-function ExportMenu({ name, applied, disabled }: ExportMenuProps) {
+function ExportMenu({ name, applied, ready }: ExportMenuProps) {
   const { api } = useSite();
 
   async function download(format: 'csv' | 'json'): Promise<void> {
@@ -309,10 +310,9 @@ function ExportMenu({ name, applied, disabled }: ExportMenuProps) {
     link.remove();
   }
 
-  if (disabled) return null;
   return (
     <MenuButton
-      className="so-btn so-btn--tool"
+      className={classes('so-btn so-btn--tool', !ready && 'so-unplaced')}
       items={[
         {
           icon: 'download',

@@ -13,8 +13,8 @@ import { Table, TableCell, TableRow } from '../../ui/table.js';
 import { TextWith } from '../../ui/text-with.js';
 import { Tooltip } from '../../ui/tooltip.js';
 import { useSiteClock } from '../settings/site-clock.js';
-import { blockText, toBlock, useBlocks } from './blocks.js';
-import { refusalText, triedText } from './reasons.js';
+import { blockText, toBlock, toNetwork, useBlocks } from './blocks.js';
+import { refusalText, scanText, triedText } from './reasons.js';
 
 export interface LogTableProps<Row> {
   readonly rows: readonly Row[];
@@ -65,7 +65,11 @@ export function UnknownTable({ rows, menu, loadedAt = 0, onOpen, openRow, pick, 
           <TableRow
             key={row.id}
             id={row.id}
-            className={classes(block !== null && 'is-blocked', row.id === openRow && 'is-picked')}
+            className={classes(
+              block !== null && 'is-blocked',
+              row.id === openRow && 'is-picked',
+              pick !== undefined && 'has-pick',
+            )}
             onOpen={onOpen && (() => onOpen(row))}
           >
             <TimeCell ts={row.ts} seconds={row.ts_unix} pick={pick?.(row)} />
@@ -141,7 +145,7 @@ export function RegisteredTable({
           >
             <TimeCell ts={row.ts} seconds={row.ts_unix} />
             <UserCell row={row} />
-            <AddressCell ip={row.ip} hostname={row.hostname} block={block} />
+            <AddressCell ip={eventAddress(row)} hostname={row.hostname} block={block} />
             <TableCell className="so-td-page">
               {FAILED.has(row.words.kind) ? (
                 <span className="so-pill so-pill--bad so-pill--text">{eventText(row, formats)}</span>
@@ -177,6 +181,11 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10ff
 /** Isolates a name, so that a right-to-left one keeps its place in the sentence (UAX #9). */
 function isolated(name: string): string {
   return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
+}
+
+/** The address of an event; a lockout is that of the network which counts as one client. */
+export function eventAddress({ words, ip }: RegisteredRow): string {
+  return words.kind === 'login.locked' && ip.includes(':') ? (toNetwork(ip) ?? ip) : ip;
 }
 
 function UserCell({ row }: { readonly row: RegisteredRow }) {
@@ -279,7 +288,7 @@ function AddressCell({ ip, hostname, block = null }: AddressCellProps) {
 /** The request target, truncated to one line with a tooltip, and the number of refused visits that share the row. */
 function PageCell({ row }: { readonly row: UnknownRow }) {
   const { page_visited: target, count } = row;
-  const why = triedText(row) || refusalText(row);
+  const why = triedText(row) || refusalText(row) || scanText(row);
   return (
     <TableCell className="so-td-page so-td-path">
       <Tooltip text={target} className="so-pathcell">
@@ -294,7 +303,12 @@ function PageCell({ row }: { readonly row: UnknownRow }) {
           </span>
         ) : null}
       </Tooltip>
-      {why === '' ? null : <small className="so-why">{why}</small>}
+      {why === '' ? null : (
+        <>
+          {' '}
+          <small className="so-why">{why}</small>
+        </>
+      )}
       {row.more > 0 ? <MoreLikeThis {...row} /> : null}
     </TableCell>
   );

@@ -1,4 +1,4 @@
-import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
+import { type AttackGoal, attackGoals } from '@security-optimizer/contract/activity/attackers';
 import type { UnknownRow } from '@security-optimizer/contract/activity/schemas';
 import { __, sprintf, translate } from '../../i18n/translate.js';
 
@@ -23,6 +23,12 @@ export function goalText(goal: AttackGoal): string {
 /** Returns why a request was refused, for the place beside its path; empty if it was not. */
 export function refusalText(row: Pick<UnknownRow, 'rule' | 'reason' | 'page_visited'>): string {
   return row.rule === null ? '' : (ruleText(row.rule, row.page_visited) ?? translate(row.reason));
+}
+
+/** Returns what a scan looks for that no rule refused; empty for any other request. */
+export function scanText({ rule, failed_login: isFailedLogin, goal }: UnknownRow): string {
+  const known = rule === null && isFailedLogin === 0 && attackGoals.find((name) => name === goal);
+  return known ? goalText(known) : '';
 }
 
 /** Returns the short text of a rule; null for unknown rules. @param target the request target */

@@ -57,6 +57,21 @@ describe('the list of registered users', () => {
     );
   });
 
+  it('shows the network that is locked out, and the address of each failed login', async () => {
+    const at = (id: number, ip: string, kind: string) => deed(id, { ip, hostname: '', words: words(kind, '') });
+    site.log.registered = [
+      at(3, '2001:db8:9::', 'login.locked'),
+      at(2, '2001:db8:9::5', 'login.failed'),
+      at(1, '198.51.100.7', 'login.locked'),
+    ];
+    await openLog(site, 'registered');
+    expect((await tableTexts(TABLE)).slice(1).map((cells) => cells[2])).toEqual([
+      '2001:db8:9::/64',
+      '2001:db8:9::5',
+      '198.51.100.7',
+    ]);
+  });
+
   it('uses the server’s sentence for an unknown event', async () => {
     site.log.registered = [deed(1, { words: words('shop.refunded', 'x'), activity: 'Refunded an order' })];
     await openLog(site, 'registered');

@@ -188,12 +188,12 @@ function Recent({ details, onShowAll }: { readonly details: RequestDetails; read
     <div>
       <div className="so-drawer__sub">
         <h3>{__('Last requests of this visitor', 'security-optimizer')}</h3>
-        <button type="button" className="so-link" onClick={onShowAll}>
-          {visitor.requests > 0
-            ? /* translators: %s: number of requests */
-              sprintf(__('Show all %s', 'security-optimizer'), formatNumber(visitor.requests))
-            : __('Show all', 'security-optimizer')}
-        </button>
+        {visitor.requests > recent.length ? (
+          <button type="button" className="so-link" onClick={onShowAll}>
+            {/* translators: %s: number of requests */}
+            {sprintf(__('Show all %s', 'security-optimizer'), formatNumber(visitor.requests))}
+          </button>
+        ) : null}
       </div>
       <ol className="so-requests so-num">
         {recent.map((item) => {

@@ -22,7 +22,9 @@ export function SeekBar({ name, applied, onApply }: SeekBarProps) {
         <SegmentedControl<VisitPreset>
           label={__('Show', 'security-optimizer')}
           auto
-          options={visitPresets.map((value) => ({ value, text: presetText(value) }))}
+          options={visitPresets
+            .filter((value) => !isOfLegend(value) || value === applied.preset)
+            .map((value) => ({ value, text: presetText(value) }))}
           value={applied.preset}
           onChange={(preset) => onApply({ ...applied, preset })}
         />
@@ -89,6 +91,11 @@ function SearchField({ applied, onApply }: Omit<SeekBarProps, 'name'>) {
   );
 }
 
+/** Whether a preset is chosen in the legend of the chart, and listed here only while it applies. */
+function isOfLegend(preset: VisitPreset): boolean {
+  return preset === 'humans' || preset === 'bots';
+}
+
 function presetText(preset: VisitPreset): string {
   switch (preset) {
     case 'all':
@@ -101,5 +108,9 @@ function presetText(preset: VisitPreset): string {
       return __('Scanners', 'security-optimizer');
     case 'not-found':
       return __('Not found', 'security-optimizer');
+    case 'humans':
+      return __('Humans', 'security-optimizer');
+    case 'bots':
+      return __('Bots', 'security-optimizer');
   }
 }

@@ -1,6 +1,6 @@
 import { logLifetimePreview } from '@security-optimizer/contract/activity/endpoints';
-import { LOG_LIFETIME_UNDO_SECONDS, WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity/limits';
-import { lifetimePreviewSchema } from '@security-optimizer/contract/activity/schemas';
+import { WEEKLY_REPORT_MIN_DAYS } from '@security-optimizer/contract/activity/limits';
+import { type LifetimeUndo, lifetimePreviewSchema } from '@security-optimizer/contract/activity/schemas';
 import { logRows, type SettingRow } from '@security-optimizer/contract/settings/catalogue';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
@@ -18,7 +18,7 @@ import { usePending, useSetting } from '../settings/change-setting.js';
 import { SettingRows, SettingSelect } from '../settings/setting-controls.js';
 import { activitySettings } from '../settings/settings-query.js';
 import { SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
-import { useKnownSettings, useSettings } from '../settings/use-settings.js';
+import { useKnownSettings, useSettings, useSettingsCache } from '../settings/use-settings.js';
 
 const ROWS = 4;
 
@@ -53,14 +53,21 @@ const daysRow = logRows.find(({ field }) => field === 'log_lifetime') as Setting
 
 /** Retention in days; disabled while the log is off. Fewer days delete entries, so a dialog asks first. */
 function DaysRow() {
-  /** The days before a reduction that can still be undone. */
-  const [lowered, setLowered] = useState<{ readonly before: number; readonly atMs: number } | null>(null);
   const [requested, setRequested] = useState<number | null>(null);
   const focus = useRef<HTMLButtonElement>(null);
-  const { disable_activity_log } = { ...useKnownSettings(activitySettings), ...usePending(activitySettings) };
+  const { refetch } = useSettingsCache(activitySettings);
+  const { disable_activity_log, log_lifetime_undo: undo } = {
+    ...useKnownSettings(activitySettings),
+    ...usePending(activitySettings),
+  };
+  // What is known may be old: this tab was closed meanwhile.
+  const canUndo = !!undo;
+  useEffect(() => {
+    if (canUndo) void refetch();
+  }, [canUndo, refetch]);
   const control = useSetting(activitySettings, daysRow, {
     undoMessage: (text, undo) => undoToast({ title: __('Saved', 'security-optimizer'), text, undo }),
-    onStored: (_data, { before, after }) => setLowered(after < before ? { before, atMs: Date.now() } : null),
+    onStored: refetch,
   });
   const { stored = 0, shown } = control;
   const isOff = disable_activity_log === 1;
@@ -77,16 +84,16 @@ function DaysRow() {
           return wanted < stored;
         }}
         value={
-          lowered === null ? undefined : (
+          undo ? (
             <UndoLine
-              atMs={lowered.atMs}
-              onOver={() => setLowered(null)}
+              undo={undo}
+              onOver={refetch}
               onUndo={() => {
                 focus.current?.focus();
-                control.set(lowered.before);
+                control.set(undo.days);
               }}
             />
-          )
+          ) : undefined
         }
         note={
           shown === 0 || shown >= WEEKLY_REPORT_MIN_DAYS ? undefined : (
@@ -102,7 +109,6 @@ function DaysRow() {
       {requested === null ? null : (
         <FewerDaysDialog
           days={requested}
-          minDays={WEEKLY_REPORT_MIN_DAYS}
           onClosed={() => setRequested(null)}
           onConfirm={() => control.set(requested)}
         />
@@ -112,38 +118,43 @@ function DaysRow() {
 }
 
 export interface UndoLineProps {
-  /** Time of the reduction, Unix milliseconds. */
-  readonly atMs: number;
+  readonly undo: LifetimeUndo;
   readonly onUndo: () => void;
+  /** Called when the time is over. */
   readonly onOver: () => void;
 }
 
 /** Counts down to the time when the server may delete old entries, with Undo. */
-export function UndoLine({ atMs, onUndo, onOver }: UndoLineProps) {
-  const [secondsLeft, setSecondsLeft] = useState(LOG_LIFETIME_UNDO_SECONDS);
-  const over = useRef(onOver);
-  over.current = onOver;
+export function UndoLine({ undo, onUndo, onOver }: UndoLineProps) {
+  const [left, setLeft] = useState(undo.seconds);
   useEffect(() => {
+    const endMs = Date.now() + undo.seconds * 1000;
+    setLeft(undo.seconds);
     const timer = setInterval(() => {
-      const seconds = LOG_LIFETIME_UNDO_SECONDS - Math.floor((Date.now() - atMs) / 1000);
-      if (seconds <= 0) over.current();
-      else setSecondsLeft(seconds);
+      const seconds = Math.ceil((endMs - Date.now()) / 1000);
+      setLeft(seconds);
+      if (seconds > 0) return;
+      clearInterval(timer);
+      onOver();
     }, 1000);
     return () => clearInterval(timer);
-  }, [atMs]);
+  }, [undo, onOver]);
+  if (left <= 0) return null;
   return (
     <>
       <span className="so-num">
-        {sprintf(
-          /* translators: %d: seconds */
-          _n(
-            'Older entries are deleted in %d second.',
-            'Older entries are deleted in %d seconds.',
-            secondsLeft,
-            'security-optimizer',
-          ),
-          secondsLeft,
-        )}
+        {undo.deletes === 0
+          ? __('Saved', 'security-optimizer')
+          : sprintf(
+              /* translators: %d: seconds */
+              _n(
+                'Older entries are deleted in %d second.',
+                'Older entries are deleted in %d seconds.',
+                left,
+                'security-optimizer',
+              ),
+              left,
+            )}
       </span>
       <button type="button" className="so-link" onClick={onUndo}>
         {__('Undo', 'security-optimizer')}
@@ -154,13 +165,12 @@ export function UndoLine({ atMs, onUndo, onOver }: UndoLineProps) {
 
 interface FewerDaysDialogProps {
   readonly days: number;
-  readonly minDays: number;
   readonly onClosed: () => void;
   readonly onConfirm: () => void;
 }
 
 /** Asks before entries are deleted, and shows their number. */
-function FewerDaysDialog({ days, minDays, onClosed, onConfirm }: FewerDaysDialogProps) {
+function FewerDaysDialog({ days, onClosed, onConfirm }: FewerDaysDialogProps) {
   const { api } = useSite();
   const count = useQuery({
     queryKey: ['fewer-days', days],
@@ -211,7 +221,7 @@ function FewerDaysDialog({ days, minDays, onClosed, onConfirm }: FewerDaysDialog
           ? __('They are deleted for good in a minute. Until then you can undo it.', 'security-optimizer')
           : null}
       </p>
-      {days < minDays ? (
+      {days < WEEKLY_REPORT_MIN_DAYS ? (
         <Note kind="warn">
           <p>{__('Weekly reports stop: they need at least 8 days.', 'security-optimizer')}</p>
         </Note>

@@ -20,6 +20,7 @@ export interface TrafficCardProps {
 /** Links of the legend: the log, filtered by the counted visits. */
 export interface TrafficLinks {
   readonly blocked: TrafficLink;
+  readonly bot: TrafficLink;
   readonly human: TrafficLink;
 }
 
@@ -80,7 +81,7 @@ export function TrafficBody({ traffic, tall = false, marked, onChoose, links }: 
   const zone = useSiteTimeZone();
   const totals = [
     { kind: 'blocked', text: __('Blocked', 'security-optimizer'), value: traffic.blocked, link: links?.blocked },
-    { kind: 'bot', text: __('Bots', 'security-optimizer'), value: traffic.bots },
+    { kind: 'bot', text: __('Bots', 'security-optimizer'), value: traffic.bots, link: links?.bot },
     { kind: 'human', text: __('Humans', 'security-optimizer'), value: traffic.humans, link: links?.human },
   ];
   return (

@@ -29,7 +29,7 @@ describe('the list of unknown visitors', () => {
     held.open();
     expect(await tableTexts(TABLE)).toEqual([
       ['Time', 'Visitor', 'IP address', 'Page visited', 'Response', 'Actions'],
-      ['14:32:08 21 Nov', 'Human', '203.0.113.24host-24.example.net', '/XML-RPC is off', '403 Blocked', ''],
+      ['14:32:08 21 Nov', 'Human', '203.0.113.24host-24.example.net', '/ XML-RPC is off', '403 Blocked', ''],
       ['14:32:08 21 Nov', 'Googlebot', '192.0.2.66', '/', '200', ''],
       ['14:32:08 21 Nov', 'Unknown', '198.51.100.140', '/.env× 1212 times', '404', ''],
     ]);
@@ -59,9 +59,25 @@ describe('the list of unknown visitors', () => {
     ];
     await openLog(site);
     expect((await tableTexts(TABLE)).slice(1).map((row) => row[3])).toEqual([
-      '/xmlrpc.php?try=1× 22 timesXML-RPC is offand 9,500 more like this',
-      '/xmlrpc.php?try=1XML-RPC is offand 9,500 more like this from 203.0.113.0/24',
-      '/xmlrpc.php?try=1XML-RPC is offand 9,500 more like this from other addresses',
+      '/xmlrpc.php?try=1× 22 times XML-RPC is offand 9,500 more like this',
+      '/xmlrpc.php?try=1 XML-RPC is offand 9,500 more like this from 203.0.113.0/24',
+      '/xmlrpc.php?try=1 XML-RPC is offand 9,500 more like this from other addresses',
+    ]);
+  });
+
+  it('shows what a scan looks for beside its path, and the reason of a refusal instead', async () => {
+    site.log.unknown = [
+      visit(4, { page_visited: '/backup.zip', code: 404, goal: 'files' }),
+      visit(3, { page_visited: '/.env', code: 403, rule: 'system-folders', goal: 'files' }),
+      visit(2, { page_visited: '/wp-login.php', failed_login: 1, tried: '', goal: 'passwords' }),
+      visit(1, { page_visited: '/new', code: 404, goal: 'a goal of a newer server' }),
+    ];
+    await openLog(site);
+    expect((await tableTexts(TABLE)).slice(1).map((cells) => cells[3])).toEqual([
+      '/backup.zip Looks for forgotten files',
+      '/.env This file is not for visitors',
+      '/wp-login.php',
+      '/new',
     ]);
   });
 

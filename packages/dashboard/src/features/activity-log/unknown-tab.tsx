@@ -75,13 +75,12 @@ export function UnknownTab({ applied, onApply }: ListTabProps) {
     return { href: toLogHref(config.logPageUrl, toLogView(next)), onOpen: () => onApply(next) };
   }
 
-  const name = __('Visitor', 'security-optimizer');
-  const human = { group: 'type', child: 'type', name, value: 'Human', text: __('Human', 'security-optimizer') };
-  const others = applied.choices.filter(({ group }) => group !== 'type');
+  const choices = applied.choices.filter(({ group }) => group !== 'type');
   const links = isFull
     ? {
-        blocked: linkTo({ choices: others, preset: 'blocked' }),
-        human: linkTo({ choices: [...others, human], preset: 'all' }),
+        blocked: linkTo({ choices, preset: 'blocked' }),
+        bot: linkTo({ choices, preset: 'bots' }),
+        human: linkTo({ choices, preset: 'humans' }),
       }
     : undefined;
 

@@ -376,6 +376,15 @@ describe('alerts', () => {
     expect(site.sent('/alert-limit')).toEqual([{ alert_limit: 10 }]);
   });
 
+  it.each([
+    ['en-US', 'From 10:00\u00a0PM to 7:00\u00a0AM alerts wait'],
+    ['de-DE', 'From 22:00 to 07:00 alerts wait'],
+  ])('say the quiet hours in the format of the reader: %s', async (localeSlug, text) => {
+    await openLog(site, 'weekly-reports', { localeSlug });
+    await screen.findByRole('switch', { name: 'Quiet hours' });
+    expect((await row('Quiet hours')).textContent).toContain(text);
+  });
+
   it('say that a limit was not saved', async () => {
     site.replies.set('/alert-quiet-hours', () => refused(500, 'internal', 'No.'));
     await open();

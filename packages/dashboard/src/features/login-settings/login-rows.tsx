@@ -4,7 +4,7 @@ import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
 import { SettingRow as Row } from '../../ui/setting-row.js';
 import { useSetting } from '../settings/change-setting.js';
-import { isCustomLoginUrl, isTwoFactorComplete } from '../settings/essentials.js';
+import { isCustomLoginUrl, isTwoFactorWaiting } from '../settings/essentials.js';
 import { SettingRows, SettingSelect, SettingSwitch } from '../settings/setting-controls.js';
 import { type LoginSettings, loginSettings } from '../settings/settings-query.js';
 import { useKnownSettings } from '../settings/use-settings.js';
@@ -86,7 +86,7 @@ function TwoFactorRow({ onOpen }: LoginRowsProps) {
     <SettingSwitch
       control={control}
       help={<TwoFactorHelp stored={settings} onOpen={onOpen} />}
-      tile={sg2fa === 1 && !isTwoFactorComplete(settings) ? 'warn' : undefined}
+      tile={isTwoFactorWaiting(settings) ? 'warn' : undefined}
       value={sg2fa === 1 && users ? <TwoFactorValue settings={settings} /> : undefined}
       ask={(wanted) => {
         if (wanted === 1) ask?.();
@@ -148,22 +148,24 @@ function TwoFactorHelp({ stored, onOpen }: LoginRowsProps & { readonly stored: L
       {stored.sg2fa === 1 && stored.two_factor_users ? null : (
         <strong>{__('They set it up at their next login.', 'security-optimizer')}</strong>
       )}
-      {choice.length === 0 ? null : (
-        <>
-          {' '}
-          <button type="button" className="so-link" onClick={() => onOpen('roles')}>
-            {__('Choose more roles', 'security-optimizer')}
-          </button>
-        </>
-      )}
-      {stored.sg2fa === 1 ? (
-        <>
-          {' '}
-          <button type="button" className="so-link" onClick={() => onOpen('reset')}>
-            {__('Reset it for a user', 'security-optimizer')}
-          </button>
-        </>
-      ) : null}
+      <span className="so-links">
+        {choice.length === 0 ? null : (
+          <>
+            {' '}
+            <button type="button" className="so-link" onClick={() => onOpen('roles')}>
+              {__('Choose more roles', 'security-optimizer')}
+            </button>
+          </>
+        )}
+        {stored.sg2fa === 1 ? (
+          <>
+            {' '}
+            <button type="button" className="so-link" onClick={() => onOpen('reset')}>
+              {__('Reset it for a user', 'security-optimizer')}
+            </button>
+          </>
+        ) : null}
+      </span>
     </>
   );
 }

@@ -344,6 +344,22 @@ describe('two-factor that is on', () => {
     expect(screen.getByText('2 of 4 essentials on')).toBeDefined();
   });
 
+  it.each<[string[], string]>([
+    [['owner'], 'You are set up.'],
+    [['owner', 'editor-1'], 'You are set up, and so is editor-1.'],
+    [['owner', 'editor-1', 'agency'], 'You are set up, and so are editor-1, agency.'],
+    [['editor-1'], 'editor-1 is set up.'],
+    [['editor-1', 'agency'], 'editor-1, agency are set up.'],
+  ])('says who has set it up: %j', async (done, text) => {
+    const names = ['owner', 'editor-1', 'agency', 'editor-2'];
+    site.login.two_factor_users = people(
+      ...names.map((name) => [name, 'editor', done.includes(name) ? 1 : 0, 1] as const),
+    );
+    await open();
+    await findSwitch(TWO_FACTOR);
+    expect(rowNamed(TWO_FACTOR).getByText(/Missing/).textContent).toMatch(new RegExp(`^${text} Missing: `));
+  });
+
   it('counts as an essential if every user has set it up', async () => {
     site.login.two_factor_users = people(['owner', 'administrator', 1, 1]);
     await open();

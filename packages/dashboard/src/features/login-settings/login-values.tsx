@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.js';
 import { CopyValue } from '../../ui/copy.js';
 import { Icon } from '../../ui/icon.js';
 import { Meter } from '../../ui/meter.js';
+import { setUpText } from '../settings/essentials.js';
 import type { LoginSettings } from '../settings/settings-query.js';
 import { isSiteUrl } from './two-factor-setup.js';
 
@@ -79,29 +80,12 @@ export function TwoFactorValue({ settings }: { readonly settings: LoginSettings 
         on={complete ? steps : Math.min(steps - 1, Math.round((set_up / total) * steps))}
         total={steps}
         warn={!complete}
-        label={
-          <b>
-            {sprintf(
-              /* translators: 1: people who have set up two-factor, 2: all who need it */
-              __('%1$d of %2$d set up', 'security-optimizer'),
-              set_up,
-              total,
-            )}
-          </b>
-        }
+        label={<b>{setUpText(settings)}</b>}
       />
       {complete ? null : (
         <>
           <span>
-            {done.length === 0 || done.length > NAMES_MAX ? null : (
-              <>
-                {sprintf(
-                  /* translators: %s: usernames */
-                  _n('%s is set up.', '%s are set up.', done.length, 'security-optimizer'),
-                  toNames(done),
-                )}{' '}
-              </>
-            )}
+            {done.length === 0 || done.length > NAMES_MAX ? null : `${doneText(done)} `}
             {/* translators: %s: usernames */}
             {sprintf(__('Missing: %s.', 'security-optimizer'), toNames(missing, total - set_up))}
           </span>
@@ -131,11 +115,25 @@ export function TwoFactorValue({ settings }: { readonly settings: LoginSettings 
   );
 }
 
+type ListedUsers = readonly { readonly user_login: string; readonly you: 0 | 1 }[];
+
+/** The reader is not in the list of names: "you" takes another form of the verb. */
+function doneText(done: ListedUsers): string {
+  const others = done.filter(({ you }) => you === 0);
+  const count = others.length;
+  if (count === 0) return __('You are set up.', 'security-optimizer');
+  return sprintf(
+    count === done.length
+      ? /* translators: %s: usernames */
+        _n('%s is set up.', '%s are set up.', count, 'security-optimizer')
+      : /* translators: %s: usernames of others */
+        _n('You are set up, and so is %s.', 'You are set up, and so are %s.', count, 'security-optimizer'),
+    toNames(others),
+  );
+}
+
 /** Lists users, with "you" for the reader, and the number of others. */
-function toNames(
-  users: readonly { readonly user_login: string; readonly you: 0 | 1 }[],
-  count: number = users.length,
-): string {
+function toNames(users: ListedUsers, count: number = users.length): string {
   const shown = users.slice(0, NAMES_MAX);
   const names = shown.map(({ user_login, you }) => (you === 1 ? __('you', 'security-optimizer') : user_login));
   const more = count - shown.length;

@@ -63,6 +63,22 @@ describe('Apply all recommended', () => {
     expect(visited).toEqual([site.login.two_factor_setup_url]);
   });
 
+  it('says at the end what is left, and no longer asks to choose', async () => {
+    site.login.two_factor_users = {
+      total: 4,
+      set_up: 1,
+      users: [{ ID: 1, user_login: 'owner', role: 'administrator', set_up: 1, sessions: 1, you: 1 }],
+    };
+    const dialog = await openApply(site);
+    expect(within(dialog).getByText(/Untick anything/)).toBeDefined();
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Apply 3 changes' }));
+    await within(dialog).findByText('3 changes are made. Still open: Two-factor Authentication (1 of 4 set up).', {
+      exact: false,
+    });
+    expect(within(dialog).queryByText(/Untick anything/)).toBeNull();
+    expect(screen.getByText('1 essential is not complete.')).toBeDefined();
+  });
+
   it('skips unticked changes and does not ask for their input', async () => {
     const dialog = await openApply(site);
     await userEvent.click(within(dialog).getByRole('checkbox', { name: 'Custom Login URL' }));

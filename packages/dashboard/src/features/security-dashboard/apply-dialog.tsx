@@ -18,7 +18,8 @@ import {
   toLoginUrlForm,
 } from '../login-settings/login-forms.js';
 import { isSiteUrl } from '../login-settings/two-factor-setup.js';
-import { loginSettings, securitySettings } from '../settings/settings-query.js';
+import { isTwoFactorWaiting, setUpText } from '../settings/essentials.js';
+import { type LoginSettings, loginSettings, securitySettings } from '../settings/settings-query.js';
 import { useKnownSettings } from '../settings/use-settings.js';
 import { type ApplyForm, inSafeOrder, type StepResult, toApiCall, useApply } from './apply-steps.js';
 import { openSteps, recommendedAttempts, type Step, type StepId } from './steps.js';
@@ -134,7 +135,9 @@ export default function ApplyDialog({ onClosed }: DialogProps) {
         )
       }
     >
-      <p>{__('Here is what changes. Untick anything you want to leave as it is.', 'security-optimizer')}</p>
+      {done < steps.length ? (
+        <p>{__('Here is what changes. Untick anything you want to leave as it is.', 'security-optimizer')}</p>
+      ) : null}
       <ul className="so-apply" ref={body}>
         {steps.map((step) => (
           <ApplyItem
@@ -153,7 +156,7 @@ export default function ApplyDialog({ onClosed }: DialogProps) {
         {hasRun ? (
           <Note kind={failed > 0 ? 'warn' : 'ok'}>
             <p>
-              {outcomeText(done, failed, remaining)}
+              {outcomeText(done, failed, remaining, login)}
               {canSetUp ? (
                 <>
                   {' '}
@@ -171,29 +174,36 @@ export default function ApplyDialog({ onClosed }: DialogProps) {
 }
 
 /** @param remaining titles of the changes that were not ticked */
-function outcomeText(done: number, failed: number, remaining: readonly string[]): string {
-  const made = sprintf(
-    /* translators: %d: number of changes */
-    _n('%d change is made.', '%d changes are made.', done, 'security-optimizer'),
-    done,
-  );
-  const open =
-    remaining.length === 0
-      ? ''
-      : /* translators: %s: names of options, separated by commas */
-        sprintf(__('Left as it is: %s.', 'security-optimizer'), remaining.join(', '));
-  if (failed === 0) return [made, open].filter(Boolean).join(' ');
-  const lost = sprintf(
-    /* translators: %d: number of changes */
-    _n(
-      '%d change failed; the reason stands below it.',
-      '%d changes failed; the reason stands below each.',
-      failed,
-      'security-optimizer',
-    ),
-    failed,
-  );
-  return [done === 0 ? '' : made, lost, open].filter(Boolean).join(' ');
+function outcomeText(done: number, failed: number, remaining: readonly string[], login: LoginSettings): string {
+  const texts = [
+    done > 0 &&
+      sprintf(
+        /* translators: %d: number of changes */
+        _n('%d change is made.', '%d changes are made.', done, 'security-optimizer'),
+        done,
+      ),
+    failed > 0 &&
+      sprintf(
+        /* translators: %d: number of changes */
+        _n(
+          '%d change failed; the reason stands below it.',
+          '%d changes failed; the reason stands below each.',
+          failed,
+          'security-optimizer',
+        ),
+        failed,
+      ),
+    remaining.length > 0 &&
+      /* translators: %s: names of options, separated by commas */
+      sprintf(__('Left as it is: %s.', 'security-optimizer'), remaining.join(', ')),
+    isTwoFactorWaiting(login) &&
+      sprintf(
+        /* translators: %s: name of an option, with the people who have set it up in parentheses */
+        __('Still open: %s.', 'security-optimizer'),
+        `${__('Two-factor Authentication', 'security-optimizer')} (${setUpText(login)})`,
+      ),
+  ];
+  return texts.filter(Boolean).join(' ');
 }
 
 interface ApplyItemProps {

@@ -22,6 +22,7 @@ import {
   type EssentialsCount,
   essentialsText,
   getVerdict,
+  isTwoFactorWaiting,
 } from '../settings/essentials.js';
 import { loginSettings, type SettingsSource, securitySettings } from '../settings/settings-query.js';
 import { notSavedText } from '../settings/settings-section.js';
@@ -61,7 +62,7 @@ export function ProtectionScore() {
             <div className="so-hero__verdict">
               {/* The verdict applies to ten essentials; for a server with fewer, only the count is shown. */}
               <h2>{count.total === ESSENTIALS_COUNT ? verdict.text : essentialsText(count)}</h2>
-              <p>{openText(count)}</p>
+              <p>{openText(count, isTwoFactorWaiting(login))}</p>
             </div>
           </div>
           <HeroFacts />
@@ -95,25 +96,26 @@ export function ProtectionScore() {
   );
 }
 
-function openText({ on, total }: EssentialsCount): string {
+function openText({ on, total }: EssentialsCount, waits: boolean): string {
   const off = total - on;
   if (off === 0) return __('Every essential is on.', 'security-optimizer');
-  return on < 4
-    ? sprintf(
+  return sprintf(
+    waits
+      ? // Only two-factor can be on without being complete, so all others are off.
         /* translators: %d: number of essentials */
-        _n(
-          '%d essential is off. Start with it.',
-          '%d essentials are off. Start with these.',
-          off,
-          'security-optimizer',
-        ),
-        off,
-      )
-    : sprintf(
-        /* translators: %d: number of essentials */
-        _n('%d essential is still off.', '%d essentials are still off.', off, 'security-optimizer'),
-        off,
-      );
+        _n('%d essential is not complete.', '%d essentials are off or not complete.', off, 'security-optimizer')
+      : on < 4
+        ? /* translators: %d: number of essentials */
+          _n(
+            '%d essential is off. Start with it.',
+            '%d essentials are off. Start with these.',
+            off,
+            'security-optimizer',
+          )
+        : /* translators: %d: number of essentials */
+          _n('%d essential is still off.', '%d essentials are still off.', off, 'security-optimizer'),
+    off,
+  );
 }
 
 function NothingLeft({

@@ -1,4 +1,5 @@
 import { toLogHref } from '@security-optimizer/contract/activity/log-address';
+import type { VisitPreset } from '@security-optimizer/contract/activity/schemas';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { SILENT } from '../../api/client.js';
@@ -83,10 +84,8 @@ export default function RecentSection() {
 /** Returns the links of the chart's legend. @param from start of the first day, Unix seconds */
 function trafficLinks(url: string, from: string): TrafficLinks | undefined {
   if (url === '') return undefined;
-  return {
-    blocked: { href: toLogHref(url, { preset: 'blocked', filters: { from } }) },
-    human: { href: toLogHref(url, { filters: { from, type: 'Human' } }) },
-  };
+  const link = (preset: VisitPreset) => ({ href: toLogHref(url, { preset, filters: { from } }) });
+  return { blocked: link('blocked'), bot: link('bots'), human: link('humans') };
 }
 
 function TrafficSkeleton() {

@@ -110,6 +110,13 @@ describe('the protection score', () => {
     ]);
   });
 
+  it('tells an essential that is not complete from one that is off', async () => {
+    site.login.sg2fa = 1;
+    site.login.two_factor_users = { total: 4, set_up: 1, users: [] } as typeof site.login.two_factor_users;
+    await openDashboard(site);
+    expect(await screen.findByText('3 essentials are off or not complete.')).toBeDefined();
+  });
+
   it('has no steps if all ten essentials are on', async () => {
     site.options.disable_feed = 1;
     site.login.sg2fa = 1;

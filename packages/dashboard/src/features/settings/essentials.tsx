@@ -34,16 +34,26 @@ export function countLoginEssentials(settings: LoginSettings): EssentialsCount {
   const { login_url, sg2fa, disable_usernames } = settings;
   const states = [
     login_url && isCustomLoginUrl(settings),
-    sg2fa === undefined ? undefined : sg2fa === 1 && isTwoFactorComplete(settings),
+    sg2fa && !isTwoFactorWaiting(settings),
     disable_usernames,
     settings.login_attempts && selectedAttempts(settings) > 0,
   ].filter((state) => state !== undefined);
   return { on: states.filter(Boolean).length, total: states.length };
 }
 
-/** Whether all users who need two-factor authentication have set it up, as far as known. */
-export function isTwoFactorComplete({ two_factor_users: users }: LoginSettings): boolean {
-  return !users || users.set_up >= users.total;
+/** Whether two-factor authentication is on, but not set up by all who need it, as far as known. */
+export function isTwoFactorWaiting({ sg2fa, two_factor_users: users }: LoginSettings): boolean {
+  return sg2fa === 1 && !!users && users.set_up < users.total;
+}
+
+/** How many of the users who need two-factor authentication have set it up. */
+export function setUpText({ two_factor_users: users }: LoginSettings): string {
+  return sprintf(
+    /* translators: 1: people who have set up two-factor, 2: all who need it */
+    __('%1$d of %2$d set up', 'security-optimizer'),
+    users?.set_up ?? 0,
+    users?.total ?? 0,
+  );
 }
 
 /** Whether the login URL is a custom one. */

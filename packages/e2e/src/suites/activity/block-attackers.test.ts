@@ -36,7 +36,7 @@ ownerSuite('an owner who wants to identify attackers and block them', (owner) =>
     await Promise.all(['/.env', '/.git/config', '/wp-config.php.bak'].map((path) => visitFrom(stack, SCANNER, path)));
     await until('the attacks are counted', async () => {
       const { entries } = (await owner.set('/activity-attackers', {})) as Attackers;
-      return entries.some(({ address, blocked }) => address === ATTACKER && blocked >= 60);
+      return entries.some(({ address, attempts }) => address === ATTACKER && attempts >= 60);
     });
   });
   afterAll(async () => {
@@ -130,11 +130,22 @@ ownerSuite('an owner who wants to identify attackers and block them', (owner) =>
       await expectAccessible(page);
     }
     await page.screenshot({ path: join(screenshots, 'attackers-phone.png'), fullPage: true });
-    await page.getByRole('button', { name: `Block ${ATTACKER}`, exact: true }).click();
-    await page.getByRole('dialog', { name: `Block ${ATTACKER}`, exact: true }).waitFor();
+    const block = page.getByRole('button', { name: `Block ${ATTACKER}`, exact: true });
+    await block.scrollIntoViewIfNeeded();
+    const getScroll = () => page.evaluate(() => window.scrollY);
+    const scroll = await getScroll();
+    expect(scroll).toBeGreaterThan(0);
+    await block.click();
+    const sheet = page.getByRole('dialog', { name: `Block ${ATTACKER}`, exact: true });
+    await sheet.waitFor();
     await expectNoOverflow(page);
     await expectAccessible(page);
     await page.screenshot({ path: join(screenshots, 'block-phone.png') });
+    // The page stays where it was, also after the sheet.
+    expect(await getScroll()).toBe(scroll);
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+    expect(await getScroll()).toBe(scroll);
     await context.close();
   });
 });

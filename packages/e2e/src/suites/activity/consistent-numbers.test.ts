@@ -38,8 +38,9 @@ const prober = '2001:db8:61::1';
 const crawler = '2001:db8:62::1';
 const reader = '2001:db8:63::1';
 const registeredUser = '2001:db8:64::1';
+const scanner = '2001:db8:65::1';
 /** Those whose visits are listed. */
-const visitors: readonly string[] = [...guessers, prober, crawler, reader];
+const visitors: readonly string[] = [...guessers, prober, crawler, reader, scanner];
 
 /** The expected numbers, calculated by hand. */
 const KNOWN = {
@@ -48,6 +49,8 @@ const KNOWN = {
   compared: guessers.length * LIMIT,
   /** Guesses of locked addresses, and probes that a rule refused. */
   refused: guessers.length * (TRIES - LIMIT) + 4,
+  /** Requests for files of a plugin that the site does not have. */
+  scans: 5,
   humans: 3,
   bots: 2,
 };
@@ -100,7 +103,7 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
       login: { locked },
       chart: { refused: chart.blocked, humans: chart.humans, bots: chart.bots },
       panel: {
-        ...{ attempts: panel.blocked, logins: panel.logins ?? 0 },
+        ...{ attempts: panel.attempts, logins: panel.logins ?? 0 },
         ...{ failedLogins: panel.failed, failedAddresses: panel.failed_addresses, locked: panel.locked },
       },
       mail: {
@@ -192,17 +195,21 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
       for (const [index, guess] of ROUTES.entries()) await from(guessers[index] as string, guess(turn));
     }
     for (let turn = 0; turn < 4; turn++) await from(prober, { target: `/wp-content/uploads/probe${turn}.php` });
+    for (let turn = 0; turn < KNOWN.scans; turn++) {
+      await from(scanner, { target: `/wp-content/plugins/example-forms/probe${turn}.php` });
+    }
     for (let turn = 0; turn < KNOWN.humans; turn++) await from(reader, { target: `/?page=${turn}` });
     for (let turn = 0; turn < 3; turn++) {
       await from(registeredUser, { target: `/?registered=${turn}`, headers: { cookie: subscriber.cookie } });
     }
     for (let turn = 0; turn < KNOWN.bots; turn++) await from(crawler, { target: `/?crawl=${turn}` }, CRAWLER);
 
-    const sent = guessers.length * TRIES + 4 + KNOWN.humans + KNOWN.bots + 1;
+    // The last one is the visit of `settled`.
+    const sent = guessers.length * TRIES + 4 + KNOWN.scans + KNOWN.humans + KNOWN.bots + 1;
     await until('every request is listed', async () => (await countRequests(visitors, {})) === sent);
 
-    const { failedLogins, compared, refused, humans, bots } = KNOWN;
-    // Compared passwords count as visits of the guessers that no rule refused, with the user agent of a browser.
+    const { failedLogins, compared, refused, scans, humans, bots } = KNOWN;
+    // Compared passwords and scans count as visits that no rule refused, with the user agent of a browser.
     const [end, othersAfter] = [await numbers(), await countOtherVisits()];
     const others = {
       humans: othersAfter.humans - othersBefore.humans,
@@ -211,10 +218,10 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     expect(minus(end, start)).toEqual({
       dashboard: { failedLogins, refused },
       login: { locked: guessers.length },
-      chart: { refused, humans: humans + compared + others.humans, bots: bots + others.bots },
+      chart: { refused, humans: humans + compared + scans + others.humans, bots: bots + others.bots },
       // Nobody got in.
       panel: {
-        ...{ attempts: compared + refused, logins: 0 },
+        ...{ attempts: compared + refused + scans, logins: 0 },
         ...{ failedLogins, failedAddresses: guessers.length, locked: guessers.length },
       },
       mail: { failedLogins, refused, attempts: failedLogins, addresses: guessers.length, locked: guessers.length },
@@ -233,15 +240,20 @@ onUsualStack('the numbers of a day of attacks', (stack) => {
     expect(marked.reduce((sum, { count }) => sum + count, 0)).toBe(compared);
     expect(new Set(marked.map(({ tried }) => tried))).toEqual(new Set(['owner', 'nobody-here', PROGRAM]));
     expect(await countRequests(visitors, { preset: 'blocked' })).toBe(refused);
+    // The legend of the chart opens the visits that it counts.
+    expect(await countRequests(visitors, { preset: 'humans' })).toBe(humans + compared + scans + 1);
+    expect(await countRequests(visitors, { preset: 'bots' })).toBe(bots);
+    expect(await countRequests(visitors, { preset: 'scanners' })).toBe(4 + scans);
 
     // The panel, by address.
     const panel = (await call('/activity-attackers', { all: 1 })) as Attackers;
     const rowsByAddress = Object.fromEntries(
-      panel.entries.map(({ address, goal, blocked, block }) => [address, { goal, blocked, by: block?.by }]),
+      panel.entries.map(({ address, goal, attempts, block }) => [address, { goal, attempts, by: block?.by }]),
     );
     for (const address of guessers)
-      expect(rowsByAddress[address]).toEqual({ goal: 'passwords', blocked: TRIES, by: 'lock' });
-    expect(rowsByAddress[prober]).toEqual({ goal: 'holes', blocked: 4, by: undefined });
+      expect(rowsByAddress[address]).toEqual({ goal: 'passwords', attempts: TRIES, by: 'lock' });
+    expect(rowsByAddress[prober]).toEqual({ goal: 'holes', attempts: 4, by: undefined });
+    expect(rowsByAddress[scanner]).toEqual({ goal: 'holes', attempts: scans, by: undefined });
     expect([rowsByAddress[crawler], rowsByAddress[reader]]).toEqual([undefined, undefined]);
 
     // The export contains the same rows.

@@ -8,7 +8,7 @@ import { ownerSuite } from '../login-owner/helpers.js';
 
 /** Locales of WordPress with their formats of times and dates (specification, section 2). */
 const LANGUAGES = [
-  { locale: 'en_US', listed: /^\d{1,2}:\d\d:\d\d [AP]M [A-Z][a-z]{2} \d{1,2}$/, short: /\b\d{1,2}:\d\d [AP]M/ },
+  { locale: 'en_US', listed: /^\d{1,2}:\d\d:\d\d [AP]M [A-Z][a-z]{2} \d{1,2}$/, short: /\b\d{1,2}:\d\d\s[AP]M/ },
   { locale: 'en_GB', listed: /^\d\d:\d\d:\d\d \d{1,2} [A-Z][a-z]{2,3}$/, short: /\b\d\d:\d\d\b/ },
   { locale: 'de_DE', listed: /^\d\d:\d\d:\d\d \d{1,2}\. [A-Z][a-zä]{2,3}\.?$/, short: /\b\d\d:\d\d\b/ },
   { locale: 'es_ES', listed: /^\d\d:\d\d:\d\d \d{1,2} [a-z]{3,4}$/, short: /\b\d\d:\d\d\b/ },

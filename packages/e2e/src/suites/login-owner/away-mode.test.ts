@@ -119,7 +119,7 @@ ownerSuite('the dialog Configure Away Mode, by keyboard', (owner) => {
       return {
         hour,
         stored: `${String(hour).padStart(2, '0')}:30`,
-        shown: `${hour % 12 || 12}:30 ${hour < 12 ? 'AM' : 'PM'}`,
+        shown: `${hour % 12 || 12}:30\u00a0${hour < 12 ? 'AM' : 'PM'}`,
       };
     };
     const choose = async (field: Locator, { hour, shown }: { hour: number; shown: string }, by?: 'Shift+Tab') => {

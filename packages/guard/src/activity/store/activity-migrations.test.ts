@@ -65,3 +65,36 @@ it('a file of the first release keeps its visits, and gets folded and failed one
   const wrong = { ...EVERY_VISIT, preset: 'failed-logins' as const };
   expect((await store.countVisits(SITE, wrong, null)).rows).toBe(1);
 });
+
+it('attackers keep their counts and their target, which becomes that of their goal', async () => {
+  const dataDir = await scratchFolder();
+  const old = await testStore({ dataDir });
+  const visits = [7, 2].map((count, i) =>
+    createVisit({
+      address: '203.0.113.9',
+      count,
+      status: 403,
+      rule: 'xml-rpc',
+      target: ['/xmlrpc.php', '/.env'][i] ?? '',
+    }),
+  );
+  await old.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+  const [before] = (await old.attacks(SITE, '2000-01-01', '2100-01-01')).attackers;
+  await old.close();
+
+  const database = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 0 });
+  database.exec(`alter table attackers add column target text not null default '';
+    alter table attackers add column lead bigint not null default 0;
+    update attackers set target = json_extract(targets, '$[0][0]'), lead = json_extract(targets, '$[0][1]');
+    alter table attackers drop column targets;
+    alter table attackers drop column scans;
+    alter table attack_days drop column scanned;
+    delete from kysely_migration where name > '004_verified_bots'`);
+  database.close();
+
+  const store = await testStore({ dataDir });
+  const { attackers, totals } = await store.attacks(SITE, '2000-01-01', '2100-01-01');
+  expect(attackers[0]).toEqual({ ...before, targets: [['/xmlrpc.php', 5], null, null, null, null, null] });
+  expect(totals).toEqual([{ goal: 'passwords', refused: 9, failed: 0, scanned: 0 }]);
+  await store.close();
+});

@@ -5,7 +5,7 @@ import { cachePrepared, type Prepare, type SqliteDatabase, toSqliteFault } from 
 import type { StorageFault } from '../../storage/storage-error.js';
 import type { WorkerReply } from '../../storage/storage-thread.js';
 import type { NewEvent, RetainedActivity } from '../activity-store.js';
-import { attackGoal, toPath } from '../attack-goal.js';
+import { attackGoal, attackTarget, toPath } from '../attack-goal.js';
 import { countHits, type PackedVisits, packVisits, readAddressCounts, unpackVisits } from '../packed-visits.js';
 import type { NumberedVisit } from '../visit.js';
 import { retain } from './retain.js';
@@ -233,7 +233,7 @@ function writeVisits(
     return { id, kind };
   }
 
-  /** Counts attacks: each request that a rule refused, and each password in another one that was wrong. */
+  /** Counts attacks: each request that a rule refused, each wrong password in another one, and each other scan. */
   function countAttacks(visit: NumberedVisit, second: number, goal: AttackGoal): void {
     const { rule, address, count, more, moreBits, failedLogins = 0 } = visit;
     const isRefused = rule !== null;
@@ -241,17 +241,19 @@ function writeVisits(
     const requests = Math.max(count, 1);
     const passwords = isRefused ? 0 : failedLogins * requests;
     if (failedLogins > 0) countFailedLogins(visit, second, requests);
-    const path = toPath(visit.target);
+    const scanned = isRefused || failedLogins > 0 ? 0 : count;
+    const path = attackTarget(visit.target);
     // The folded requests may have had other paths.
     const folded = isRefused && moreBits === null ? more : 0;
     const refused = isRefused ? count - folded : 0;
     const attack = {
-      ...{ goal, at: second, refused: 0, failed: 0, address, target: null },
+      ...{ goal, at: second, refused: 0, failed: 0, scanned: 0, address, target: null },
       isFailedLogin: failedLogins > 0,
     };
-    if (refused + passwords > 0) site.countAttack({ ...attack, target: path, refused, failed: passwords });
+    const hits = refused + passwords + scanned;
+    if (hits > 0) site.countAttack({ ...attack, target: path, refused, failed: passwords, scanned });
     if (folded > 0) site.countAttack({ ...attack, refused: folded });
-    if (refused + passwords > 0) site.countTop(second, 'attacked-page', path, refused + passwords);
+    if (hits > 0) site.countTop(second, 'attacked-page', path, hits);
     if (!isRefused) return;
     for (const other of readAddressCounts(visit.others)) {
       site.countAttack({ ...attack, address: other.address, refused: other.hits });
@@ -280,8 +282,9 @@ function writeVisits(
     site.countHits(second, row.kind, countHits(visit));
     site.countTop(second, 'address', address, count);
     for (const other of readAddressCounts(visit.others)) site.countTop(second, 'address', other.address, other.hits);
-    if (rule !== null || (visit.failedLogins ?? 0) > 0) {
-      countAttacks(visit, second, kinds.getGoal(row.kind) ?? 'overload');
+    const goal = kinds.getGoal(row.kind);
+    if (rule !== null || (visit.failedLogins ?? 0) > 0 || goal !== null) {
+      countAttacks(visit, second, goal ?? 'overload');
     }
     if (rule === null && visit.status < 300) site.countTop(second, 'page', toPath(visit.target), count);
   }

@@ -80,7 +80,12 @@ export async function attacks(reader: Reader, site: SiteId, fromDay: string, toD
   const [totals, attackers, targets, estimatedAddresses] = await Promise.all([
     db
       .selectFrom('attack_days')
-      .select((row) => ['goal', row.fn.sum<number>('refused').as('refused'), row.fn.sum<number>('failed').as('failed')])
+      .select((row) => [
+        'goal',
+        row.fn.sum<number>('refused').as('refused'),
+        row.fn.sum<number>('failed').as('failed'),
+        row.fn.sum<number>('scanned').as('scanned'),
+      ])
       .where('site', '=', number)
       .where('day', '>=', fromDay)
       .where('day', '<=', toDay)
@@ -100,9 +105,10 @@ export async function attacks(reader: Reader, site: SiteId, fromDay: string, toD
     totals,
     targets,
     estimatedAddresses,
-    attackers: attackers.map(({ day, who, value, hits, excess, goals, target, lead, since }) => ({
-      ...{ day, who, value, hits: hits - excess, isReplaced: excess > 0, target, lead, since },
+    attackers: attackers.map(({ day, who, value, hits, excess, goals, scans, targets, since }) => ({
+      ...{ day, who, value, hits: hits - excess, isReplaced: excess > 0, scans, since },
       goals: goals.split(',').map(Number),
+      targets: JSON.parse(targets),
     })),
   };
 }

@@ -1,3 +1,4 @@
+import { HUMAN } from '@security-optimizer/contract/activity/schemas';
 import { type RawBuilder, sql } from 'kysely';
 import type { SiteId } from '../../site.js';
 import type { Counted, KeyRange, VisitFilter, VisitRow, Window } from '../activity-store.js';
@@ -60,6 +61,9 @@ async function findKinds(
   if (preset === 'failed-logins') query = query.where('failed', '=', 1);
   if (preset === 'scanners') query = query.where('goal', 'in', SCANS);
   if (preset === 'not-found') query = query.where('status', 'in', [404, 410]);
+  // As `traffic` counts them.
+  if (preset === 'humans') query = query.where('rule', '=', '').where('type', '=', HUMAN);
+  if (preset === 'bots') query = query.where('rule', '=', '').where('type', '<>', HUMAN);
   return (await query.execute()).map((row) => row.id);
 }
 

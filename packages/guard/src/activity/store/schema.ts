@@ -1,5 +1,13 @@
 import type { AttackGoal } from '@security-optimizer/contract/activity/attackers';
 import { type Generated, type Kysely, type Migration, Migrator, sql } from 'kysely';
+import {
+  type AddressSketchesTable,
+  type AttackDaysTable,
+  type AttackersTable,
+  addScans,
+  CLUSTERED,
+  createAttackTables,
+} from './attack-tables.js';
 
 /**
  * Tables of `activity.sqlite` for Kysely; docs/developer/activity-log.md describes their purpose. A site is a small
@@ -140,41 +148,6 @@ interface TopVisitsTable {
   excess: number;
 }
 
-/** Refused requests and wrong passwords, by the days of the site. */
-interface AttackDaysTable {
-  site: number;
-  /** `YYYY-MM-DD` in the time zone of the site. */
-  day: string;
-  goal: AttackGoal;
-  refused: number;
-  failed: number;
-}
-
-/** The most active attackers of a day, counted like `top_visits`. */
-interface AttackersTable {
-  site: number;
-  day: string;
-  who: 'address' | 'network';
-  value: string;
-  hits: number;
-  excess: number;
-  /** Hits by goal since the attacker has its counter, in the order of `attackGoals`, separated by commas. */
-  goals: string;
-  /** The path of the majority of them, and its lead. */
-  target: string;
-  lead: number;
-  /** Unix seconds of the first one. */
-  since: number;
-}
-
-/** Estimates of the number of addresses, see `address-sketch`. */
-interface AddressSketchesTable {
-  site: number;
-  day: string;
-  what: 'attacker' | 'failed-login';
-  registers: Uint8Array;
-}
-
 interface EventsTable {
   site: number;
   id: number;
@@ -200,12 +173,6 @@ interface EventHoursTable {
   kind: string;
   count: number;
 }
-
-/**
- * Stores rows in the order of their key: there is no second copy of the key, and neighbours in time are neighbours on
- * disk.
- */
-const CLUSTERED = sql`without rowid`;
 
 /** Migrations from an empty database to the present tables, in order. A released migration is never edited. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -248,6 +215,7 @@ const migrations: Readonly<Record<string, Migration>> = {
         .execute();
     },
   },
+  '005_scans': { up: addScans },
 };
 
 async function addVisitDetails(db: Kysely<unknown>): Promise<void> {
@@ -296,43 +264,6 @@ async function addVisitDetails(db: Kysely<unknown>): Promise<void> {
     .addUniqueConstraint('visit_texts_key', ['site', 'text'])
     .execute();
   await schema.createIndex('visit_texts_by_time').on('visit_texts').columns(['site', 'seen']).execute();
-}
-
-async function createAttackTables({ schema }: Kysely<unknown>): Promise<void> {
-  await schema
-    .createTable('attack_days')
-    .addColumn('site', 'integer', (column) => column.notNull())
-    .addColumn('day', 'text', (column) => column.notNull())
-    .addColumn('goal', 'text', (column) => column.notNull())
-    .addColumn('refused', 'bigint', (column) => column.notNull())
-    .addColumn('failed', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('attack_days_key', ['site', 'day', 'goal'])
-    .modifyEnd(CLUSTERED)
-    .execute();
-  await schema
-    .createTable('attackers')
-    .addColumn('site', 'integer', (column) => column.notNull())
-    .addColumn('day', 'text', (column) => column.notNull())
-    .addColumn('who', 'text', (column) => column.notNull())
-    .addColumn('value', 'text', (column) => column.notNull())
-    .addColumn('hits', 'bigint', (column) => column.notNull())
-    .addColumn('excess', 'bigint', (column) => column.notNull())
-    .addColumn('goals', 'text', (column) => column.notNull())
-    .addColumn('target', 'text', (column) => column.notNull())
-    .addColumn('lead', 'bigint', (column) => column.notNull())
-    .addColumn('since', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('attackers_key', ['site', 'day', 'who', 'value'])
-    .modifyEnd(CLUSTERED)
-    .execute();
-  await schema
-    .createTable('address_sketches')
-    .addColumn('site', 'integer', (column) => column.notNull())
-    .addColumn('day', 'text', (column) => column.notNull())
-    .addColumn('what', 'text', (column) => column.notNull())
-    .addColumn('registers', 'blob', (column) => column.notNull())
-    .addPrimaryKeyConstraint('address_sketches_key', ['site', 'day', 'what'])
-    .modifyEnd(CLUSTERED)
-    .execute();
 }
 
 async function createVisitorTables({ schema }: Kysely<unknown>): Promise<void> {

@@ -92,7 +92,7 @@ async function findText(
   let { high } = selection.range;
   for (let scanned = 0; scanned < reader.limits.searchedRows; scanned += STEP_ROWS) {
     const range = { low: selection.range.low, high };
-    const step = await scan(reader, { ...selection, range }, containsText(search.text), limit - ids.length);
+    const step = await scan(reader, { ...selection, range }, matchText(search), limit - ids.length);
     ids.push(...step.ids);
     if (ids.length >= limit || step.next === null) return { ids: ids.slice(0, limit), stoppedAt: null };
     high = step.next - 1;
@@ -141,7 +141,21 @@ async function scanSelected(
   };
 }
 
-function containsText(text: string): RawBuilder<unknown> {
-  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
-  return sql`(v.target like ${pattern} escape '\\' or v.tried like ${pattern} escape '\\')`;
+function matchText({ text, path }: TextSearch): RawBuilder<unknown> {
+  if (path !== null) {
+    const target = toTargetText(path);
+    return sql`(v.target = ${target} or v.target like ${`${escapePattern(target)}?%`} escape '\\')`;
+  }
+  const [typed, sent] = [text, toTargetText(text)].map((part) => `%${escapePattern(part)}%`);
+  const other = sent === typed ? sql`` : sql`or v.target like ${sent} escape '\\'`;
+  return sql`(v.target like ${typed} escape '\\' ${other} or v.tried like ${typed} escape '\\')`;
+}
+
+/** Returns a text as a request target contains it: other characters than ASCII are percent-encoded (RFC 3987). */
+function toTargetText(text: string): string {
+  return text.replace(/[^!-~]+/g, (part) => encodeURIComponent(Buffer.from(part).toString()));
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
 }

@@ -92,3 +92,16 @@ it('erasing removes a tried login from visits of others, which keep their count 
     { tried: '', failed: 1 },
   ]);
 });
+
+it('a log that no guard of this release has opened is left alone', async () => {
+  const { database } = await openLog();
+  database.exec('alter table attackers drop column targets');
+  expect(() => findSiteNumber(database, SITE)).toThrow('Start guard once, which brings it up to date.');
+});
+
+it('the targets of an attacker are exported', async () => {
+  const { write, scope } = await openLog();
+  const targets = ['/xmlrpc.php', '/wp-content/uploads/a.php', '/xmlrpc.php'];
+  await write(targets.map((target) => createVisit({ address: PERSON, ...refused, target })));
+  expect(readActivityData(scope).attackers).toMatchObject([{ address: PERSON, hits: 3, targets: ['/xmlrpc.php'] }]);
+});

@@ -1,4 +1,4 @@
-import { ALL_KINDS, toAddressKey, toSecond, toUserId, toUserKey } from '../../activity/index.js';
+import { ALL_KINDS, type LeadingTarget, toAddressKey, toSecond, toUserId, toUserKey } from '../../activity/index.js';
 import type { SiteId } from '../../site.js';
 import type { SqliteDatabase } from '../../storage/sqlite.js';
 import { CommandError } from '../command.js';
@@ -22,7 +22,9 @@ interface Scope {
 export function findSiteNumber(database: SqliteDatabase, site: SiteId): number | null {
   const hasTable = database.prepare(`select 1 from sqlite_master where name = ?`);
   if (hasTable.get('activity_sites') === undefined) return null;
-  if (hasTable.get('attackers') === undefined) {
+  // The newest column that is read here.
+  const column = database.prepare(`select 1 from pragma_table_info('attackers') where name = 'targets'`);
+  if (column.get() === undefined) {
     throw new CommandError(
       'The Activity Log is one of an older release. Start guard once, which brings it up to date.',
     );
@@ -357,13 +359,17 @@ function eraseTops({ database, site, person: { address, user } }: Scope): number
 }
 
 function listAttackers({ database, site, person: { address } }: Scope): object[] {
-  return all(
+  const rows = all<{ day: string; address: string; hits: number; targets: string }>(
     database,
-    `select day, value as address, hits, target from attackers where site = ? and who = 'address' and value = ?
+    `select day, value as address, hits, targets from attackers where site = ? and who = 'address' and value = ?
      order by day`,
     site,
     address ?? '',
   );
+  return rows.map((row) => {
+    const targets = JSON.parse(row.targets) as (LeadingTarget | null)[];
+    return { ...row, targets: targets.flatMap((leading) => (leading === null ? [] : [leading[0]])) };
+  });
 }
 
 function eraseAttackers({ database, site, person: { address } }: Scope): number {
