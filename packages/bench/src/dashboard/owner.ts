@@ -30,6 +30,8 @@ export async function startOwner(
   const first = await browser.newContext();
   const page = await first.newPage();
   await page.goto(`${home}/wp-login.php`);
+  // WordPress's script focuses the field and selects its text after 200 ms. Until then the password could land in it.
+  await page.waitForFunction(() => document.activeElement?.id === 'user_login');
   await page.fill('#user_login', site.user);
   await page.fill('#user_pass', site.password);
   await Promise.all([page.waitForURL('**/wp-admin/**'), page.click('#wp-submit')]);

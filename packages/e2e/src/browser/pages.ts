@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { FrameLocator, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Stack } from '../stacks/stack.js';
 import { until } from '../stacks/until.js';
@@ -9,6 +9,18 @@ export const SITE_SECURITY = '/wp-admin/admin.php?page=site-security';
 export async function openSiteSecurity(page: Page, stack: Stack): Promise<void> {
   await page.goto(`${stack.url}${SITE_SECURITY}`);
   await page.getByRole('switch').first().waitFor();
+}
+
+/** Sends WordPress's own login form, which is shown in a page or frame. */
+export async function sendLoginForm(shown: Page | FrameLocator, login: string, password: string): Promise<void> {
+  const user = shown.locator('#user_login');
+  // WordPress's script focuses the field and selects its text after 200 ms. Until then the password could land in it.
+  await until('the form is focused', () =>
+    user.evaluate((field) => !('wp_attempt_focus' in window) || field === document.activeElement),
+  );
+  await user.fill(login);
+  await shown.locator('#user_pass').fill(password);
+  await shown.locator('#wp-submit').click();
 }
 
 export function getSwitch(page: Page, title: string): Locator {

@@ -6,6 +6,7 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { usersBlogs } from '../../attacks/requests.js';
 import { openChromium } from '../../browser/chromium.js';
+import { sendLoginForm } from '../../browser/pages.js';
 import { logIn, type Session, setOptions } from '../../http/session.js';
 import { onUsualStack, type Stack } from '../../stacks/stack.js';
 import { muPlugins, runInWordPress } from '../../stacks/wordpress.js';
@@ -122,11 +123,7 @@ onUsualStack('passwords that pages of other sites make a browser send (cross-sit
       await visitor.waitForFunction(() => document.title === 'done', undefined, { timeout: 60_000 });
 
       await visitor.goto(`${stack.url}/wp-login.php`);
-      // WordPress focuses the first field a moment after the form is shown, which would redirect the typed text.
-      await visitor.waitForFunction(() => document.activeElement?.id === 'user_login');
-      await visitor.fill('#user_login', 'owner-of-office');
-      await visitor.fill('#user_pass', stack.password);
-      await visitor.click('#wp-submit');
+      await sendLoginForm(visitor, 'owner-of-office', stack.password);
       await visitor.waitForURL(/wp-admin/);
       expect(await visitor.title()).toContain('Profile');
     });

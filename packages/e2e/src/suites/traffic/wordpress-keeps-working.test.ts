@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openChromium } from '../../browser/chromium.js';
 import { watchPage } from '../../browser/page-errors.js';
+import { sendLoginForm } from '../../browser/pages.js';
 import { picture } from '../../browser/sample-files.js';
 import { sendRequest } from '../../http/request.js';
 import { allOptions, logIn, type Session, setOptions } from '../../http/session.js';
@@ -48,11 +49,7 @@ onUnlikeStacks('WordPress with all seven toggles on', (stack) => {
 
   it('lets the owner log in', async () => {
     await page.goto(`${stack.url}/wp-login.php`);
-    // WordPress focuses the first field a moment after the form is shown, which would redirect the typed text.
-    await page.waitForFunction(() => document.activeElement?.id === 'user_login');
-    await page.fill('#user_login', stack.user);
-    await page.fill('#user_pass', stack.password);
-    await page.click('#wp-submit');
+    await sendLoginForm(page, stack.user, stack.password);
     await page.waitForURL(/\/wp-admin\//);
     await page.getByRole('heading', { name: 'Dashboard', exact: true }).waitFor();
   });
