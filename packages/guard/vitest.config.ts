@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
  */
 const NODE_INTERFACES = [
   'test/**/*.test.ts',
-  'src/{gateway,http,lib,login,mail,storage,two-factor,upstream,settings,wordpress,activity/store}/**/*.test.ts',
+  'src/{alerts,gateway,http,lib,login,mail,storage,two-factor,upstream,settings,wordpress,activity/store}/**/*.test.ts',
   'src/cli/{as-root,config-store,processes}.test.ts',
   'src/main.test.ts',
 ];

@@ -8,6 +8,7 @@ export const messages = {
   nothingFound: 'Nothing was found',
   required: 'This field is required.',
   invalidFormat: 'Invalid format.',
+  longUrl: 'Use at most 2000 characters.',
   /** `{name}`: the text that can't be parsed, see `readAddresses`. */
   invalidAddress: 'Invalid format. Check “{name}”.',
   invalidEmail: 'Invalid email address.',

@@ -51,6 +51,9 @@ export const serverMessages = {
   // Alerts
   alert_host_unknown: 'The address of {host} can’t be found.',
   alert_connection_failed: 'The connection failed ({code}).',
+  alert_refused: 'The service refused it ({code}).',
+  alert_redirected: 'The service sends us to another address ({code}). Enter the final one.',
+  alert_mail_failed: '{email}: {reason}',
   alerts_failed: {
     one: '{channel}: {count} alert waits. {reason}',
     other: '{channel}: {count} alerts wait. {reason}',

@@ -2,5 +2,5 @@ import type { Plugin } from 'vite';
 
 export const NAMED_EXPORTS: ReadonlyMap<string, readonly string[]>;
 export function reactParts(): Plugin;
-export function findRefusedImports(source: string): string[];
+export function findRefusedParts(source: string): string[];
 export function keepUsedParts(code: string, file: 'react' | 'react-dom' | 'react-dom-client'): Promise<string>;

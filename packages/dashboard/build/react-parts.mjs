@@ -5,7 +5,7 @@ import { minify } from 'vite';
 // and a bundler keeps all of it. This file states facts about the dashboard; the code that depends on them is removed
 // automatically. See docs/decisions/0026-parts-of-react.md.
 
-/** Exports that are kept, by file. The build fails if another one is used (`findRefusedImports`). */
+/** Exports that are kept, by file. The build fails if another one is used (`findRefusedParts`). */
 const EXPORTS = {
   react: new Set([
     ...['Component', 'Fragment', 'createContext', 'createElement', 'version'],
@@ -20,16 +20,21 @@ const EXPORTS = {
   'react-dom-client': new Set(['createRoot', 'version']),
 };
 
+/** Elements that the dashboard does not draw: it has its own drop-downs, and its fields have one line. */
+const UNUSED_ELEMENTS = ['select', 'option', 'textarea'];
+
 /**
- * Numbers that a variable or property never has. A comparison with one of them has a fixed result, and the case of a
- * switch is removed.
+ * Numbers and strings that a variable or property never has. A comparison with one of them has a fixed result, and the
+ * case of a switch is removed.
  */
-const UNUSED_NUMBERS = new Map([
+const UNUSED_LITERALS = new Map([
+  ['type', new Set(UNUSED_ELEMENTS)],
+  ['key', new Set(['dangerouslySetInnerHTML'])],
   // Kinds of fibers (ReactWorkTags): of element types that are not exported, of Suspense, Activity and hydration, and
-  // of elements in the document's head.
+  // of elements in the document's head. In other functions `tag` is the name of an element.
   ...['tag', 'grandTag'].map((name) => [
     name,
-    new Set([11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25, 26, 27, 28, 30, 31]),
+    new Set([11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25, 26, 27, 28, 30, 31, ...UNUSED_ELEMENTS]),
   ]),
   // Why rendering is suspended: all reasons but 0 (it is not), 1 (an error) and 6 (a promise was thrown).
   ['workInProgressSuspendedReason', new Set([2, 3, 4, 5, 7, 8, 9])],
@@ -79,6 +84,11 @@ const CONSTANTS = new Map([
   ['currentEntangledPendingCount', '0'],
   ['currentEntangledListeners', 'null'],
   ['currentEntangledActionThenable', 'null'],
+  // Events of input methods (`onBeforeInput`, `onCompositionStart`); `onChange` does not need them.
+  ['canUseCompositionEvent', 'false'],
+  ['canUseTextInputEvent', 'false'],
+  ['useFallbackCompositionData', 'false'],
+  ['isComposing', 'false'],
   // Developer tools.
   ['injectedHook', 'null'],
 ]);
@@ -110,6 +120,8 @@ const IDLE = new Map([
   ['commitFragmentInstanceDeletionEffects', ''],
   // Form actions (`action={function}`).
   ['extractEvents$1', ''],
+  // Events of input methods.
+  ['getFallbackBeforeInputChars', 'return null'],
   // Names of components in error messages; the names are minified anyway.
   ['getStackByFiberInDevAndProd', 'return ""'],
 ]);
@@ -137,6 +149,10 @@ export const NAMED_EXPORTS = new Map([
   ['react', [...EXPORTS.react]],
   ['react/jsx-runtime', ['Fragment', 'jsx', 'jsxs']],
 ]);
+/** Elements, properties and events that are not part of the build. */
+const UNUSED_JSX = new RegExp(
+  `<(?:${UNUSED_ELEMENTS.join('|')})[\\s/>]|\\b(?:dangerouslySetInnerHTML|onBeforeInput|onComposition\\w+)\\b`,
+);
 /** Prefix of the modules with these exports, which are not files. */
 const NAMED = '\0named:';
 
@@ -157,7 +173,7 @@ export function reactParts() {
     async transform(code, id) {
       const file = /\/node_modules\/react(?:-dom)?\/cjs\/(react(?:-dom(?:-client)?)?)\.production\.js$/.exec(id)?.[1];
       if (file !== undefined) return { code: await keepUsedParts(code, file), map: null };
-      const refused = /\.[jt]sx?(?:\?|$)/.test(id) && !/\/node_modules\/react/.test(id) ? findRefusedImports(code) : [];
+      const refused = /\.[jt]sx?(?:\?|$)/.test(id) && !/\/node_modules\/react/.test(id) ? findRefusedParts(code) : [];
       if (refused.length === 0) return null;
       throw new Error(`${id} uses ${refused.join(', ')} of React, which build/react-parts.mjs leaves out.`);
     },
@@ -165,16 +181,18 @@ export function reactParts() {
 }
 
 /**
- * Names that a module imports from React and that are not part of the build.
+ * Names that a module imports from React, and elements, properties and events that it uses, that are not part of the
+ * build.
  *
  * @param {string} source JavaScript or TypeScript
  * @returns {string[]}
  */
-export function findRefusedImports(source) {
+export function findRefusedParts(source) {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '');
   const statement =
     /\b(?:import|export)\s+(?!type\b)([\w$*\s,{}]+?)\s+from\s*['"](react|react-dom|react-dom\/client)['"]/g;
-  return [...code.matchAll(statement)].flatMap(([, names, from]) => {
+  const [unused = null] = UNUSED_JSX.exec(code) ?? [];
+  const imports = [...code.matchAll(statement)].flatMap(([, names, from]) => {
     const exported = EXPORTS[from.replace('/', '-')];
     const space = /^\*\s*as\s+([\w$]+)$/.exec(names)?.[1];
     const listed = /^\{([^}]*)\}$/.exec(names)?.[1];
@@ -185,6 +203,7 @@ export function findRefusedImports(source) {
         : [...code.matchAll(new RegExp(`\\b${space.replaceAll('$', '\\$')}\\.([\\w$]+)`, 'g'))].map(([, name]) => name);
     return used.filter((name) => name !== '' && !/^type\s/.test(name) && !exported.has(name));
   });
+  return unused === null ? imports : [...imports, unused.trim()];
 }
 
 /**
@@ -224,7 +243,7 @@ function settleFacts(code, file) {
   const isNeverEqual = (constant, value) =>
     constant.type === 'Identifier'
       ? UNUSED_VALUES.has(constant.name) && found.add(constant.name)
-      : UNUSED_NUMBERS.get(lastName(value))?.has(constant.value) === true && found.add(lastName(value));
+      : UNUSED_LITERALS.get(lastName(value))?.has(constant.value) === true && found.add(lastName(value));
   const isUnusedLanes = ({ type, operator, left, right }, lanes) =>
     type === 'BinaryExpression' && operator === '&' && UNUSED_LANES.has(right.value) && text(left) === text(lanes);
   const readConstant = (node) => {
@@ -334,7 +353,7 @@ function settleFacts(code, file) {
 }
 
 function checkNames(found) {
-  const names = [UNUSED_NUMBERS, UNUSED_VALUES, CONSTANTS, CONSTANT_PROPERTIES, IDLE, UNREACHED].flatMap((list) => [
+  const names = [UNUSED_LITERALS, UNUSED_VALUES, CONSTANTS, CONSTANT_PROPERTIES, IDLE, UNREACHED].flatMap((list) => [
     ...list.keys(),
   ]);
   const missing = [...names, ...UNUSED_ASSIGNMENTS].filter((name) => !found.has(name));

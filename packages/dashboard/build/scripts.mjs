@@ -22,7 +22,7 @@ export async function buildModern(root, outDir) {
     root,
     base: './',
     logLevel: 'warn',
-    plugins: [react(), reactParts(), plainImports(), textDomain(), secondMinifier()],
+    plugins: [react(), reactParts(), syncZod(), plainImports(), textDomain(), secondMinifier()],
     resolve: { alias: [workspaceSource] },
     build: {
       outDir,
@@ -144,7 +144,7 @@ function secondMinifier() {
     async generateBundle(_, bundle) {
       for (const file of Object.values(bundle)) {
         if (file.type !== 'chunk' || !file.isEntry) continue;
-        const { code } = await minify(file.code, { module: true, ecma: 2017 });
+        const { code } = await minify(file.code, { module: true, ecma: 2020, compress: { passes: 3 } });
         file.code = code;
       }
     },
@@ -190,6 +190,30 @@ function polyfills() {
       if (id !== `\0${ID}`) return null;
       const { list } = compat({ targets: LEGACY_BROWSERS, modules: [LANGUAGE, WEB] });
       return list.map((name) => `import 'core-js/modules/${name}.js';`).join('\n');
+    },
+  };
+}
+
+/** Functions of Zod that `syncZod` breaks. */
+const ASYNC_ZOD = /\bz\.(?:codec|(?:safe)?(?:parse|[eE]ncode|[dD]ecode)Async|(?:safe)?[eE]ncode)\(/;
+
+/**
+ * Vite plugin that removes the parts of Zod for checks that return promises and for encoding. The dashboard only parses,
+ * and its checks are synchronous. The build fails if that changes.
+ */
+export function syncZod() {
+  return {
+    name: 'security-optimizer-sync-zod',
+    transform(code, id) {
+      if (!/[\\/]node_modules[\\/]zod[\\/]/.test(id)) {
+        if (ASYNC_ZOD.test(code)) throw new Error(`${id} uses a part of Zod that the build removes.`);
+        return null;
+      }
+      const sync = code
+        .replace(/[\w.]+ instanceof Promise\b/g, 'false')
+        .replace(/\bctx\??\.direction ([!=])== "backward"/g, (_all, sign) => String(sign === '!'))
+        .replace(/\bctx\??\.async\b(?! ===)/g, 'false');
+      return { code: sync, map: null };
     },
   };
 }

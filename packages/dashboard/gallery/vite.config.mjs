@@ -9,6 +9,7 @@ import react from '@vitejs/plugin-react';
 import rtlcss from 'rtlcss';
 import { defineConfig } from 'vite';
 import { reactParts } from '../build/react-parts.mjs';
+import { syncZod } from '../build/scripts.mjs';
 import { SHEETS } from '../build/styles.mjs';
 import { workspaceSource } from '../build/workspace-source.mjs';
 
@@ -17,7 +18,7 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 /** The gallery of components and pages. It is not part of the product. */
 export default defineConfig({
   root: at('.'),
-  plugins: [react(), reactParts(), sheets(), locales()],
+  plugins: [react(), reactParts(), syncZod(), sheets(), locales()],
   resolve: { alias: [workspaceSource] },
   server: { open: false },
   build: {

@@ -5,7 +5,7 @@ import type * as React from 'react';
 import type * as ReactDOM from 'react-dom';
 import type * as ReactDOMClient from 'react-dom/client';
 import { describe, expect, it } from 'vitest';
-import { findRefusedImports, keepUsedParts, NAMED_EXPORTS } from '../build/react-parts.mjs';
+import { findRefusedParts, keepUsedParts, NAMED_EXPORTS } from '../build/react-parts.mjs';
 
 // The same components with React's whole production build and with the reduced one.
 
@@ -60,7 +60,7 @@ describe('the reduced build of React', { timeout: 60_000 }, () => {
   });
 });
 
-describe('imports of React', () => {
+describe('unused parts of React in a module', () => {
   it.each([
     ["import { useState } from 'react';", []],
     ["import { createPortal } from 'react-dom';", []],
@@ -72,8 +72,12 @@ describe('imports of React', () => {
     ["import * as React from 'react';\nReact.useState(0);\nReact.useTransition();", ['useTransition']],
     ["/** import { Suspense } from 'react' */", []],
     ["import { Suspense } from './own.js';", []],
+    ['const field = <textarea value={text} />;', ['<textarea']],
+    ['const text = <p dangerouslySetInnerHTML={{ __html }} />;', ['dangerouslySetInnerHTML']],
+    ['const field = <input onCompositionEnd={end} />;', ['onCompositionEnd']],
+    ['const field = <Select value={value} options={options} />;', []],
   ])('%s', (source, refused) => {
-    expect(findRefusedImports(source)).toEqual(refused);
+    expect(findRefusedParts(source)).toEqual(refused);
   });
 });
 
@@ -149,7 +153,6 @@ async function play({ react, dom }: Loaded): Promise<string[]> {
       },
       ...odd,
       h('svg', { viewBox: '0 0 1 1' }, h('path', { d: 'M0 0', strokeWidth: 2 })),
-      h('div', { dangerouslySetInnerHTML: { __html: '<i>raw</i>' } }),
       h(react.Fragment, null, h('br'), 'after'),
       h('a', { href: 'javascript:alert(1)' }, 'never'),
     ),
@@ -241,7 +244,6 @@ async function play({ react, dom }: Loaded): Promise<string[]> {
   const Fields = (): React.ReactNode => {
     const [text, setText] = react.useState('a');
     const [on, setOn] = react.useState(false);
-    const [choice, setChoice] = react.useState('2');
     return h(
       'form',
       {
@@ -260,22 +262,11 @@ async function play({ react, dom }: Loaded): Promise<string[]> {
       }),
       h('input', { id: 'box', type: 'checkbox', checked: on, onChange: () => setOn(!on) }),
       h('input', { id: 'radio', type: 'radio', name: 'r', defaultChecked: true }),
-      h('textarea', { id: 'area', value: `area ${text}`, readOnly: true }),
-      h(
-        'select',
-        {
-          id: 'choice',
-          value: choice,
-          onChange: (event: React.ChangeEvent<HTMLSelectElement>) => setChoice(event.target.value),
-        },
-        ['1', '2', '3'].map((value) => h('option', { key: value, value }, value)),
-      ),
     );
   };
   const values = (): void => {
     const checked = find<HTMLInputElement>('#box').checked;
-    const [text, area, choice] = ['#text', '#area', '#choice'].map((id) => find<HTMLInputElement>(id).value);
-    log.push(`${text} ${area} ${choice} ${checked}`);
+    log.push(`${find<HTMLInputElement>('#text').value} ${checked}`);
   };
   draw(h(Fields));
   values();
@@ -286,8 +277,19 @@ async function play({ react, dom }: Loaded): Promise<string[]> {
   }
   find<HTMLInputElement>('#box').click();
   values();
-  find<HTMLSelectElement>('#choice').selectedIndex = 2;
-  fire('#choice', new Event('change', bubbling));
+  // An input method: Chinese or Japanese.
+  fire('#text', new CompositionEvent('compositionstart', { ...bubbling, data: '' }));
+  for (const [data, typed] of [
+    ['k', 'bk'],
+    ['か', 'bか'],
+  ] as const) {
+    fire('#text', new KeyboardEvent('keydown', { ...bubbling, keyCode: 229 }));
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(find('#text'), typed);
+    fire('#text', new CompositionEvent('compositionupdate', { ...bubbling, data }));
+    fire('#text', new InputEvent('input', { ...bubbling, data, isComposing: true }));
+    values();
+  }
+  fire('#text', new CompositionEvent('compositionend', { ...bubbling, data: 'か' }));
   values();
   fire('form', new Event('submit', bubbling));
 

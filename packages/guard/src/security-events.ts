@@ -58,6 +58,15 @@ export type SecurityEvent =
       })
   | (Base &
       Cause & {
+        /** Somebody gets fewer alerts than before, or none. */
+        readonly kind: 'alerts-changed';
+        /** An e-mail address, or a channel of the catalogue of alerts. */
+        readonly recipient: string;
+        /** `removed`: the address is no longer a recipient; `changed`: the channel has another target or secret. */
+        readonly change: 'removed' | 'off' | 'fewer' | 'changed';
+      })
+  | (Base &
+      Cause & {
         readonly kind: 'software-added';
         readonly software: 'plugin' | 'theme';
         readonly name: string;
@@ -73,8 +82,10 @@ export type SecurityEvent =
     })
   | (Base & {
       readonly kind: 'trouble';
-      /** What does not work, as a sentence. */
+      /** What does not work, as a sentence; empty when guard itself did not run. */
       readonly text: ServerText;
+      /** When guard ran again, milliseconds since the Unix epoch; absent for other faults. */
+      readonly until?: number;
     });
 
 /** Stores or handles an event. May throw StorageError; then the event is reported again, or lost. */

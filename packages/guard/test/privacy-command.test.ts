@@ -110,7 +110,7 @@ async function addRows(db: Awaited<ReturnType<typeof startGuardWithPerson>>['db'
     site: 'site',
     channel: EMAIL,
     kind: 'administrator-login',
-    state: 'sent',
+    state: 'sent' as const,
     created_at: now,
     done_at: now,
   };

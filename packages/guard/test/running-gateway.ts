@@ -99,6 +99,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
     },
     activity: { maxRows: 1000, dns: [], monitors: [], securityLog: null },
     mail: { smtp: null },
+    alerts: { privateTargets: [], plainHttp: false, authorities: [] },
     logLevel: 'silent',
   };
   const rule: TestGateway['rule'] = ({ blocked = [], options: changed = {}, language = english }) => {

@@ -44,7 +44,7 @@ const NOT_FOR_PEOPLE = [
 ];
 const VISITOR_PAGES = /\/(?:visitor-pages|login-closed-pages|notices)\.tsx?$/;
 const RESPONSES =
-  /\/src\/(?:(?:api|overview|post-hack|site-security|settings|login|two-factor|activity|reports|mail)\/(?!.*(?:store|table|schema|migration)[^/]*$)[\w/-]+|alerts\/(?:safe-target|webhook|syslog|endpoints|deliver-alerts)|wordpress\/connector-error)\.ts$/;
+  /\/src\/(?:(?:api|overview|post-hack|site-security|settings|login|two-factor|activity|reports|mail)\/(?!.*(?:store|table|schema|migration)[^/]*$)[\w/-]+|alerts\/(?:safe-target|sending|webhook|syslog|endpoints|deliver-alerts)|wordpress\/connector-error)\.ts$/;
 type Finder = (file: string, source: string) => FoundText[];
 
 const findCalls: Finder = (file, source) => findScriptTexts(file, source, 'calls');
@@ -59,7 +59,7 @@ const SOURCES: readonly { readonly folder: string; readonly files: RegExp; reado
   {
     folder: 'packages/contract/src',
     files:
-      /\/src\/(?:settings\/(?:protections|catalogue)|activity\/(?:event-kinds|event-values|rule-reasons)|login\/limits|overview\/technical-data|pages|server-message|messages|errors)\.ts$/,
+      /\/src\/(?:settings\/(?:protections|catalogue)|alerts\/catalogue|activity\/(?:event-kinds|event-values|rule-reasons)|login\/limits|overview\/technical-data|pages|server-message|messages|errors)\.ts$/,
     find: findSentences,
   },
   // Texts that guard's own pages and mails translate, in any file.

@@ -16,7 +16,7 @@ const NAMED = new Set([
   'sentence',
 ]);
 /** Properties whose text is for developers. */
-const NOT_SHOWN = new Set(['summary', 'refusal', 'answer', 'cause', 'event']);
+const NOT_SHOWN = new Set(['summary', 'refusal', 'cause', 'event']);
 /** Calls whose texts are for the log or a developer. */
 const NOT_SHOWN_CALLS = /^(?:debug|info|warn|error|fatal|Error|\w+Error|\w+Problem|RegExp|describe)$/;
 
@@ -74,7 +74,7 @@ export function findScriptTexts(file: string, source: string, how: 'calls' | 'se
       return;
     }
     const text = literal(node);
-    if (text !== null && (reads(text) || (named && /^[A-Z]/.test(text)))) add(text);
+    if (text !== null && (reads(text) || (named && /^[A-Z]|^\d+ .+\.$/.test(text)))) add(text);
     const isNamed = NAMED.has(property) || (node.type === 'VariableDeclarator' && /^[A-Z_]+$/.test(getName(node.id)));
     for (const [key, child] of Object.entries(node)) {
       if (key === 'key' && node.type === 'Property') continue;

@@ -41,12 +41,15 @@ describe('the texts of a script', () => {
   it('are every sentence in files that do not translate, without texts for the log or a developer', () => {
     const source = `
       const LINKS = { title: 'Open', name: 'open-it', summary: 'For developers only.', inSentence: 'the link' };
+      const row = { help: '10 or more within 1 hour.', label: '1 day', answer: 'This channel is off.', icon: 'key' };
       logger.warn({ event: 'x' }, 'A visit was lost.');
       if (bad) throw new Error('This cannot be.');
       const text = counted('One theme', '{count} themes', many) ?? worded('By {name}', {}) ?? 'It is saved.';`;
     expect(find(source, 'sentences')).toEqual([
       ['Open', null],
       ['the link', null],
+      ['10 or more within 1 hour.', null],
+      ['This channel is off.', null],
       ['One theme', '{count} themes'],
       ['By {name}', null],
       ['It is saved.', null],

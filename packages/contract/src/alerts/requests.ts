@@ -4,6 +4,7 @@ import { integerBetween, noInput, type RequestsOf } from '../request.js';
 import type { SettingCalls } from '../settings/endpoints.js';
 import { toggleValue } from '../shapes.js';
 import { dropUnseen, toPlainText } from '../typed-text.js';
+import { SYSLOG_FRAMINGS, SYSLOG_PROTOCOLS } from './catalogue.js';
 import type { alertEndpoints } from './endpoints.js';
 import { ALERT_KINDS } from './schemas.js';
 
@@ -12,9 +13,9 @@ const WEBHOOK_URL_MAX = 2000;
 
 const url = z
   .string({ error: messages.required })
-  .check(z.overwrite(dropUnseen), z.maxLength(WEBHOOK_URL_MAX, messages.invalidFormat));
-const protocol = z.enum(['udp', 'tcp'], { error: 'Use udp or tcp.' });
-const framing = z.enum(['octets', 'lf'], { error: 'Use octets or lf.' });
+  .check(z.overwrite(dropUnseen), z.maxLength(WEBHOOK_URL_MAX, messages.longUrl));
+const protocol = z.enum(SYSLOG_PROTOCOLS, { error: 'Use udp, tcp or tls.' });
+const framing = z.enum(SYSLOG_FRAMINGS, { error: 'Use octets or lf.' });
 
 export const alertRequests = {
   fetchAlerts: {
@@ -51,8 +52,8 @@ export const alertRequests = {
   },
   'update:alert_syslog': {
     summary:
-      'Set the syslog server (RFC 5424) for alerts. `framing` applies to TCP (RFC 6587): octet counting, or a line ' +
-      'feed at the end. An empty `host` switches it off.',
+      'Set the syslog server (RFC 5424) for alerts. `tls` is TCP with encryption and a checked certificate (RFC 5425). ' +
+      '`framing` applies to TCP (RFC 6587): octet counting, or a line feed at the end. An empty `host` switches it off.',
     schema: z.object({
       host: z
         .string({ error: messages.required })

@@ -1,8 +1,8 @@
 import { toPlainText } from '@security-optimizer/contract/typed-text';
 import type { ReactElement } from 'react';
 import { ApiError } from '../../src/api/envelope.js';
-import { SettingsFailed, SettingsSkeleton } from '../../src/features/settings/settings-section.js';
-import { Button, type ButtonProps } from '../../src/ui/button.js';
+import { SettingsSection, SettingsSkeleton } from '../../src/features/settings/settings-section.js';
+import { Button, type ButtonProps, IconButton } from '../../src/ui/button.js';
 import { Checkbox } from '../../src/ui/checkbox.js';
 import { ChipInput, type ChipInputProps } from '../../src/ui/chip-input.js';
 import { CopyButton, CopyTextButton } from '../../src/ui/copy.js';
@@ -85,6 +85,16 @@ export const buttons: Group = {
         ...(state === undefined ? {} : { force: { state, on: 'button' } }),
       }),
     ),
+    {
+      id: 'icon-button-plain',
+      title: 'icon button in a row',
+      draw: () => (
+        <>
+          <IconButton icon="pencil" label="Edit" onClick={nothing} />{' '}
+          <IconButton icon="trash" label="Delete" inactive onClick={nothing} />
+        </>
+      ),
+    },
     ...([undefined, 'hover', 'focus'] as const).map(
       (state): PartExample => ({
         id: `link${state === undefined ? '' : `-${state}`}`,
@@ -223,7 +233,15 @@ export const rows: Group = {
       id: 'options-failed',
       title: 'options, failed',
       ground: 'page',
-      draw: () => <SettingsFailed failure={new ApiError('no_response')} retrying={false} onRetry={nothing} />,
+      draw: () => (
+        <SettingsSection
+          title="Options"
+          settings={{ state: 'failed', failure: new ApiError('no_response'), retrying: false, retry: nothing }}
+          rows={2}
+        >
+          {() => null}
+        </SettingsSection>
+      ),
     },
     row('value-and-button', {}),
     row('off', { state: 'off', recommended: true }),

@@ -1,3 +1,4 @@
+import { delivery } from '../../test/fake-site/activity-log.js';
 import { refused } from '../../test/fake-site/replies.js';
 import type { SiteState } from '../../test/fake-site/responses.js';
 import type { Group, PageExample } from '../example.js';
@@ -27,28 +28,36 @@ async function choose(user: UserActions, subject: string, entry: string): Promis
   await user.click('menuitem', entry);
 }
 
-/** Alerts by every channel; one fails. */
+const NO_ANSWER = 'Nothing answers at this address.';
+
+/** Alerts by every channel; one fails, one has lost alerts, and one recipient gets no mail. */
 function withChannels(site: SiteState): void {
   busy(site);
   const { log } = site;
   if (log.alerts === null) return;
-  const at = '2026-11-21 13:40';
   const [owner, agency] = log.alerts.recipients;
+  const undelivered = delivery({ ok: 0, text: NO_ANSWER, waiting: 2, lost: 3, lost_text: NO_ANSWER });
   log.emails = ['owner@example.com', 'security@example.com', 'agency@example.net'];
   log.alerts = {
     ...log.alerts,
     recipients: [
       ...(owner ? [owner] : []),
-      { email: 'security@example.com', report: 0, kinds: ['new-administrator', 'checkup-finding'] },
-      ...(agency ? [agency] : []),
+      { email: 'security@example.com', report: 0, kinds: ['new-administrator', 'checkup-finding'], last: delivery() },
+      ...(agency ? [{ ...agency, last: undelivered }] : []),
     ],
     alert_quiet_hours: 1,
-    webhook: { address: 'hooks.example.com/site', has_secret: 1, last: { at, ok: 1, text: '200', waiting: 0 } },
+    webhook: { address: 'hooks.example.com/site', has_secret: 1, last: delivery() },
     slack: {
       address: 'hooks.slack.com',
-      last: { at, ok: 0, text: 'Nothing answers at this address.', waiting: 3 },
+      last: delivery({ ok: 0, text: NO_ANSWER, waiting: 3 }),
     },
-    syslog: { host: 'logs.example.com', port: 6514, protocol: 'tcp', framing: 'octets', last: null },
+    syslog: {
+      host: 'logs.example.com',
+      port: 6514,
+      protocol: 'tls',
+      framing: 'octets',
+      last: delivery({ at: '2026-11-20 09:12', text: 'The log took it.', lost: 12, lost_text: NO_ANSWER }),
+    },
   };
 }
 
@@ -146,6 +155,17 @@ export const logPage: Group = {
       site: withChannels,
       variants: ['phone', 'rtl', 'german'],
     }),
+    one('weekly-reports', 'alerts-partly', 'Weekly Reports, a test was sent to some', {
+      site(site) {
+        busy(site);
+        site.log.alertTest = { ok: 0, sent: 2, text: NO_ANSWER };
+      },
+      async act(user) {
+        await user.click('button', 'Send a test: Mail');
+        await user.settle();
+      },
+      area: MAIN,
+    }),
     one('weekly-reports', 'alerts-tested', 'Weekly Reports, a test was sent', {
       async act(user) {
         await user.click('button', 'Send a test: Mail');
@@ -233,6 +253,26 @@ export const logDialogs: Group = {
       site: withChannels,
       act: (user) => user.click('button', 'Configure: System log'),
       variants: ['phone'],
+    }),
+    one('weekly-reports', 'syslog-tcp', 'alerts in a system log by TCP', {
+      site: withChannels,
+      async act(user) {
+        await user.click('button', 'Configure: System log');
+        await user.choose('Protocol', 'TCP');
+      },
+    }),
+    one('weekly-reports', 'edit-partly', 'change an address, the choices not saved', {
+      ...failing('/alert-recipient'),
+      async act(user) {
+        await user.click('button', 'Edit agency@example.net');
+        await user.type('Email', 'studio@example.net');
+        await user.click('button', 'Save');
+        await user.settle();
+      },
+      variants: ['phone'],
+    }),
+    one('weekly-reports', 'delete-alerts', 'delete an address with alerts', {
+      act: (user) => user.click('button', 'Delete owner@example.com'),
     }),
     one('weekly-reports', 'delete', 'delete an address', {
       act: (user) => user.click('button', 'Delete agency@example.net'),

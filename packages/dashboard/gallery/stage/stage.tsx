@@ -40,7 +40,9 @@ declare global {
   }
 }
 
-const query = new URLSearchParams(window.location.search);
+/** Pages add their filters to the URL; the next example starts without them. */
+const { search: ownQuery } = window.location;
+const query = new URLSearchParams(ownQuery);
 const variant: Variant = {
   width: 1440,
   dir: query.get('dir') === 'rtl' ? 'rtl' : 'ltr',
@@ -186,8 +188,8 @@ async function openPage(content: HTMLElement, example: PageExample, variant: Var
   container.dataset.page = example.page;
   container.dataset.config = JSON.stringify({ ...sampleConfig(variant), ...example.config });
   content.append(container);
-  const { pathname, search } = window.location;
-  window.history.replaceState(null, '', pathname + search + (example.hash === undefined ? '' : `#${example.hash}`));
+  const { pathname } = window.location;
+  window.history.replaceState(null, '', pathname + ownQuery + (example.hash === undefined ? '' : `#${example.hash}`));
   const close = await mount(container, {
     address: `${SITE}/wp-admin/admin.php`,
     fetch: fakeFetch(site),

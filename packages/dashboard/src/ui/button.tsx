@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { __ } from '../i18n/translate.js';
 import { classes, restoreFocus } from './dom.js';
+import { Icon } from './icon.js';
 
 export interface ButtonProps {
   readonly kind?: 'primary' | 'secondary' | 'danger' | 'quiet';
@@ -43,6 +44,30 @@ export function Button({
     >
       {pending ? <span className="so-spin" /> : null}
       {pending ? pendingText : children}
+    </button>
+  );
+}
+
+export interface IconButtonProps {
+  readonly icon: string;
+  /** Its name. */
+  readonly label: string;
+  /** It ignores clicks, but keeps the focus. */
+  readonly inactive?: boolean;
+  readonly onClick: () => void;
+}
+
+/** A button with an icon instead of a text. */
+export function IconButton({ icon, label, inactive = false, onClick }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      className="so-iconbtn"
+      aria-label={label}
+      aria-disabled={inactive || undefined}
+      onClick={inactive ? undefined : onClick}
+    >
+      <Icon name={icon} />
     </button>
   );
 }

@@ -3,8 +3,8 @@ import type { DateFormats } from '../i18n/date-formats.js';
 import { addDays, addMonths, getWeeks, toDay, toDayParts } from '../i18n/days.js';
 import { getLanguage } from '../i18n/locale.js';
 import { __ } from '../i18n/translate.js';
+import { IconButton } from './button.js';
 import { classes } from './dom.js';
-import { Icon } from './icon.js';
 import { PickerField } from './picker-field.js';
 import { Select } from './select.js';
 
@@ -95,10 +95,10 @@ export function Calendar(props: CalendarProps) {
       aria-label={__('Choose a day', 'security-optimizer')}
     >
       <div className="so-cal__head">
-        <MonthButton
+        <IconButton
           icon="chevron-left"
           label={__('Previous month', 'security-optimizer')}
-          disabled={toDay(year, month, 0) < min}
+          inactive={toDay(year, month, 0) < min}
           onClick={() => goTo(clampDay(addMonths(current, -1), min, max), false)}
         />
         <Select
@@ -116,10 +116,10 @@ export function Calendar(props: CalendarProps) {
           })}
           onChange={(value) => goTo(addMonths(current, (value - year) * 12), false)}
         />
-        <MonthButton
+        <IconButton
           icon="chevron-right"
           label={__('Next month', 'security-optimizer')}
-          disabled={toDay(year, month + 1, 1) > max}
+          inactive={toDay(year, month + 1, 1) > max}
           onClick={() => goTo(clampDay(addMonths(current, 1), min, max), false)}
         />
       </div>
@@ -165,28 +165,6 @@ export function Calendar(props: CalendarProps) {
         </button>
       </div>
     </div>
-  );
-}
-
-interface MonthButtonProps {
-  readonly icon: string;
-  readonly label: string;
-  readonly disabled: boolean;
-  readonly onClick: () => void;
-}
-
-function MonthButton({ icon, label, disabled, onClick }: MonthButtonProps) {
-  // aria-disabled, because a disabled button loses the focus.
-  return (
-    <button
-      type="button"
-      className="so-iconbtn"
-      aria-label={label}
-      aria-disabled={disabled || undefined}
-      onClick={disabled ? undefined : onClick}
-    >
-      <Icon name={icon} />
-    </button>
   );
 }
 

@@ -10,9 +10,8 @@ import {
 } from 'react';
 import { createPortal } from 'react-dom';
 import { __ } from '../i18n/translate.js';
-import { Button } from './button.js';
+import { Button, IconButton } from './button.js';
 import { classes, restoreFocus } from './dom.js';
-import { Icon } from './icon.js';
 import { useModal } from './modal.js';
 import { useUiHost } from './portals.js';
 import { DIALOG_CLOSE_MS } from './timing.js';
@@ -110,15 +109,7 @@ function DialogFrame(props: DialogProps) {
           <div className="so-dialog__head">
             <h2 id={`${id}-title`}>{title}</h2>
             {mustAnswer ? null : (
-              <button
-                type="button"
-                className="so-iconbtn"
-                aria-label={__('Close', 'security-optimizer')}
-                aria-disabled={busy || undefined}
-                onClick={requestClose}
-              >
-                <Icon name="x" />
-              </button>
+              <IconButton icon="x" label={__('Close', 'security-optimizer')} inactive={busy} onClick={requestClose} />
             )}
           </div>
           <div className="so-dialog__body">{props.children}</div>

@@ -2,9 +2,9 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, 
 import { createPortal } from 'react-dom';
 import { formatNumber } from '../i18n/locale.js';
 import { __, sprintf } from '../i18n/translate.js';
+import { IconButton } from './button.js';
 import type { DialogClose } from './dialog.js';
 import { classes } from './dom.js';
-import { Icon } from './icon.js';
 import { useModal } from './modal.js';
 import { useUiHost } from './portals.js';
 
@@ -118,14 +118,7 @@ function DrawerFrame(props: DrawerProps) {
           </h2>
           <StepButton icon="chevron-up" label={newerText} onStep={onNewer} />
           <StepButton icon="chevron-down" label={olderText} onStep={onOlder} />
-          <button
-            type="button"
-            className="so-iconbtn"
-            aria-label={__('Close', 'security-optimizer')}
-            onClick={closing.close}
-          >
-            <Icon name="x" />
-          </button>
+          <IconButton icon="x" label={__('Close', 'security-optimizer')} onClick={closing.close} />
         </div>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it */}
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be a form */}
@@ -146,15 +139,5 @@ interface StepButtonProps {
 
 /** Stays focusable at the end of the list, so that the focus is not lost there. */
 function StepButton({ icon, label, onStep }: StepButtonProps) {
-  return (
-    <button
-      type="button"
-      className="so-iconbtn"
-      aria-label={label}
-      aria-disabled={onStep === null || undefined}
-      onClick={() => onStep?.()}
-    >
-      <Icon name={icon} />
-    </button>
-  );
+  return <IconButton icon={icon} label={label} inactive={onStep === null} onClick={() => onStep?.()} />;
 }

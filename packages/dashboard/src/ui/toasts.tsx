@@ -9,7 +9,7 @@ import {
 } from 'react';
 import { createPortal } from 'react-dom';
 import { __ } from '../i18n/translate.js';
-import { Button } from './button.js';
+import { Button, IconButton } from './button.js';
 import { classes } from './dom.js';
 import { Icon } from './icon.js';
 import { useModalOpen } from './modal.js';
@@ -127,9 +127,7 @@ export function ToastCard({ toast, onClose, onDrawn }: ToastCardProps) {
           {action.label}
         </Button>
       ) : (
-        <button type="button" className="so-iconbtn" aria-label={__('Dismiss', 'security-optimizer')} onClick={onClose}>
-          <Icon name="x" />
-        </button>
+        <IconButton icon="x" label={__('Dismiss', 'security-optimizer')} onClick={onClose} />
       )}
       {toast.autoClose ? <span className="so-toast__life" /> : null}
     </div>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { translate } from '../i18n/translate.js';
 import { VALIDATION_DEBOUNCE_MS } from './timing.js';
 
 /** Messages by field name. */
@@ -65,7 +66,8 @@ export function useFormErrors(errors: Messages, focusFirst: () => void): FormErr
       return false;
     },
     showServerErrors(messages) {
-      setServer(messages);
+      // Constant texts of the server are in English.
+      setServer(Object.fromEntries(Object.entries(messages).map(([name, text]) => [name, translate(text)])));
       if (Object.keys(messages).length > 0) setFocusRound((round) => round + 1);
     },
     reset() {

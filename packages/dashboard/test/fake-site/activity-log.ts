@@ -9,7 +9,7 @@ import type {
   UnknownRow,
 } from '@security-optimizer/contract/activity/schemas';
 import { alertEndpoints } from '@security-optimizer/contract/alerts/endpoints';
-import { ALERT_KINDS, type Alerts } from '@security-optimizer/contract/alerts/schemas';
+import { ALERT_KINDS, type Alerts, type LastDelivery } from '@security-optimizer/contract/alerts/schemas';
 import { requests } from '@security-optimizer/contract/requests';
 import { ok, type ReceivedRequest, type Reply, refused } from './replies.js';
 import { freshSettings } from './settings.js';
@@ -210,14 +210,19 @@ function freshAlerts(): Alerts {
   return {
     kinds: [...OFFERED],
     recipients: [
-      { email: 'owner@example.com', report: 1, kinds: [...OFFERED] },
-      { email: 'agency@example.net', report: 1, kinds: [] },
+      { email: 'owner@example.com', report: 1, kinds: [...OFFERED], last: null },
+      { email: 'agency@example.net', report: 1, kinds: [], last: null },
     ],
     ...freshSettings('alerts'),
     webhook: null,
     slack: null,
     syslog: null,
   };
+}
+
+/** A delivery that succeeded, unless `changes` say otherwise. */
+export function delivery(changes: Partial<LastDelivery> = {}): LastDelivery {
+  return { at: '2026-11-21 13:40', ok: 1, text: '200', waiting: 0, lost: 0, lost_text: '', ...changes };
 }
 
 export function visit(id: number, row: Partial<UnknownRow> = {}): UnknownRow {
@@ -415,7 +420,7 @@ interface LogBody {
   readonly url?: string;
   readonly host?: string;
   readonly port?: number;
-  readonly protocol?: 'udp' | 'tcp';
+  readonly protocol?: NonNullable<Alerts['syslog']>['protocol'];
   readonly framing?: 'octets' | 'lf';
 }
 
@@ -505,7 +510,7 @@ function syncRecipients(log: FakeLog): void {
   if (log.alerts === null) return;
   const known = log.alerts.recipients;
   const recipients = log.emails.map(
-    (email) => known.find((item) => item.email === email) ?? { email, report: 1 as const, kinds: [] },
+    (email) => known.find((item) => item.email === email) ?? { email, report: 1 as const, kinds: [], last: null },
   );
   log.alerts = { ...log.alerts, recipients };
 }

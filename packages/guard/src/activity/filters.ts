@@ -15,6 +15,7 @@ import { endOfLocalDay } from '../lib/time-zone.js';
 import { readTypedRanges } from '../lib/typed-ranges.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, EventFilter, KeyRange, TextSearch, VisitFilter } from './activity-store.js';
+import { toKeyRange } from './store/row-keys.js';
 
 export interface FilterOption {
   readonly label: string;
@@ -204,10 +205,6 @@ function intersect(first: readonly Range[] | null, second: readonly Range[] | nu
   return mergeKeyRanges(both.filter(({ low, high }) => low <= high));
 }
 
-function toKeyRange({ from, to }: Range): KeyRange {
-  return { low: toAddressKeyHex(from), high: toAddressKeyHex(to) };
-}
-
 /** Merges ranges so that no two overlap, lowest first. */
 function mergeKeyRanges(ranges: readonly KeyRange[]): readonly KeyRange[] {
   const merged: { low: string; high: string }[] = [];
@@ -301,11 +298,6 @@ function readRanges(typed: string): { readonly ranges: readonly Range[]; readonl
 function lastSecond(to: number | null, { timeZone, exact }: DateOptions): number | null {
   if (to === null) return null;
   return exact ? to - 1 : endOfLocalDay(timeZone, to) - 1;
-}
-
-/** Converts an address to 16 bytes in hexadecimal, in the store's sort order. */
-function toAddressKeyHex(words: readonly number[]): string {
-  return words.map((word) => word.toString(16).padStart(8, '0')).join('');
 }
 
 export type FilterOptions = readonly FilterOption[];

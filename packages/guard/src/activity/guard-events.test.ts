@@ -12,7 +12,7 @@ import { createSettingsStore } from '../settings/settings-store.js';
 import { defaultLogSettings } from '../settings/site-settings.js';
 import { toEvent } from './audit-labels.js';
 import { createGuardEvents } from './guard-events.js';
-import { toSettingSecurityEvent } from './security-events.js';
+import { toSettingSecurityEvents } from './security-events.js';
 
 const owner = { id: 1, login: 'owner', address: '192.0.2.1' };
 const AT = 1_795_000_000_123;
@@ -138,7 +138,7 @@ async function setUp() {
 describe('a protection that is switched off', () => {
   const custom = { type: 'custom', login: 'my-door', signup: 'join' };
   const found = (name: string, before: JsonValue, after: JsonValue) =>
-    toSettingSecurityEvent({ id: 'x', site: 'site', at: AT, actor: owner, name, before, after });
+    toSettingSecurityEvents({ id: 'x', site: 'site', at: AT, actor: owner, name, before, after })[0] ?? null;
 
   it.each<[string, JsonValue, JsonValue, string]>([
     ['xss_protection', 1, 0, 'Advanced XSS Protection'],
@@ -147,6 +147,7 @@ describe('a protection that is switched off', () => {
     ['login_access', ['192.0.2.1'], [], 'Login Access'],
     ['login_url', custom, { ...custom, type: 'default' }, 'Custom Login URL'],
     ['disable_activity_log', 0, 1, 'Activity log'],
+    ['weekly_checkup', 1, 0, 'Weekly checkup'],
     ['paused_until', 0, AT + 3_600_000, 'All protections'],
   ])('is %s from %j to %j', (name, before, after, protection) => {
     expect(found(name, before, after)).toMatchObject({ kind: 'protection-off', protection, by: 'owner' });
@@ -174,6 +175,46 @@ describe('a protection that is switched off', () => {
     await events.stop();
     expect(reported).toMatchObject([{ kind: 'protection-off', by: 'owner', address: '192.0.2.0', until: null }]);
   });
+});
+
+describe('a change by which somebody gets fewer alerts', () => {
+  const found = (name: string, before: JsonValue, after: JsonValue) =>
+    toSettingSecurityEvents({ id: 'x', site: 'site', at: AT, actor: owner, name, before, after });
+  const [anna, ben] = ['anna@example.com', 'ben@example.com'];
+
+  it.each<[string, JsonValue, JsonValue, object[]]>([
+    [
+      'notification_emails',
+      [anna, ben],
+      [],
+      [
+        { recipient: anna, change: 'removed' },
+        { recipient: ben, change: 'removed' },
+      ],
+    ],
+    ['alert_recipient', `${anna}: report, trouble`, `${anna}: report`, [{ recipient: anna, change: 'off' }]],
+    [
+      'alert_recipient',
+      `${anna}: trouble, new-administrator`,
+      `${anna}: trouble`,
+      [{ recipient: anna, change: 'fewer' }],
+    ],
+    ['alert_slack', 'hooks.example.com', 'Off', [{ recipient: 'slack', change: 'off' }]],
+    ['alert_webhook', 'hooks.example.com', 'hooks.example.net', [{ recipient: 'webhook', change: 'changed' }]],
+    ['alert_slack', 'hooks.example.com', 'hooks.example.com, changed', [{ recipient: 'slack', change: 'changed' }]],
+  ])('is %s from %j to %j', (name, before, after, changes) => {
+    const events = found(name, before, after);
+    expect(events).toMatchObject(changes.map((change) => ({ ...change, kind: 'alerts-changed', by: 'owner' })));
+    expect(new Set(events.map(({ uid }) => uid)).size).toBe(changes.length);
+  });
+
+  it.each<[string, JsonValue, JsonValue]>([
+    ['notification_emails', [anna], [anna, ben]],
+    ['alert_recipient', `${anna}: report, trouble`, `${anna}: trouble`],
+    ['alert_recipient', `${anna}: trouble`, `${anna}: trouble, new-administrator`],
+    ['alert_slack', 'Off', 'hooks.example.com'],
+    ['alert_limit', 4, 2],
+  ])('is not %s from %j to %j', (name, before, after) => expect(found(name, before, after)).toEqual([]));
 });
 
 describe('an event of guard', () => {

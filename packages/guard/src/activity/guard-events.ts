@@ -7,7 +7,7 @@ import type { AuditOutbox, AuditRow } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, NewEvent } from './activity-store.js';
 import { toEvent } from './audit-labels.js';
-import { toSettingSecurityEvent } from './security-events.js';
+import { toSettingSecurityEvents } from './security-events.js';
 
 export interface GuardEvents {
   /** Called after a change by this or another process: stores its audit rows soon. Never throws. */
@@ -100,10 +100,10 @@ export function createGuardEvents(deps: {
       const rows = await outbox.listUndelivered(BATCH);
       for (const [site, events] of bySite(rows)) await store.writeEvents(site, events);
       for (const row of rows) {
-        const found = toSettingSecurityEvent(row);
-        if (found === null) continue;
-        const address = found.address === null ? null : shorten(row.site, found.address);
-        await securityEvents.report(row.site, { ...found, address });
+        for (const found of toSettingSecurityEvents(row)) {
+          const address = found.address === null ? null : shorten(row.site, found.address);
+          await securityEvents.report(row.site, { ...found, address });
+        }
       }
       await outbox.markDelivered(rows.map(({ id }) => id));
       if (rows.length < BATCH) return;

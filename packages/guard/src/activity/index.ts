@@ -30,7 +30,7 @@ export { listEventsOfKind } from './events-of-kind.js';
 export { countFailedLogins, type FailedLogins, GUESSES, readFailedLogins } from './failed-logins.js';
 export { openSecurityLog } from './security-log.js';
 export { readActivityStatus } from './store/activity-status.js';
-export { toAddressKey, toSecond, toUserId, toUserKey } from './store/row-keys.js';
+export { toAddressKey, toKeyRange, toSecond, toUserId, toUserKey } from './store/row-keys.js';
 export { ALL_KINDS } from './store/site-counters.js';
 export { sumTraffic } from './traffic.js';
 

@@ -1,3 +1,4 @@
+import { type AlertKind, alertChannels, alertKinds } from '@security-optimizer/contract/alerts/catalogue';
 import { siteSecurityToggles } from '@security-optimizer/contract/settings/protections';
 import type { SecurityEvent } from '../security-events.js';
 import { type AuditRow, isCommandLine, type JsonValue } from '../settings/audit-store.js';
@@ -57,26 +58,63 @@ const protectionNames: ReadonlyMap<string, { readonly title: string; readonly is
       isOff: (before, after) => toType(before) === 'custom' && toType(after) === 'default',
     },
   ],
+  ['weekly_checkup', { title: 'Weekly checkup', isOff: toZero }],
   ['disable_activity_log', { title: 'Activity log', isOff: (before, after) => before === 0 && after === 1 }],
 ]);
 
-/** Returns the security event of a change in this product, or null. */
-export function toSettingSecurityEvent(row: AuditRow): Extract<SecurityEvent, { kind: 'protection-off' }> | null {
+type ChangeEvent = Extract<SecurityEvent, { kind: 'protection-off' | 'alerts-changed' }>;
+
+/** Returns the security events of a change in this product: none, as for most changes, or more. */
+export function toSettingSecurityEvents(row: AuditRow): readonly ChangeEvent[] {
   const { id, at, actor, name, before, after } = row;
-  const base = {
-    uid: id,
-    at,
-    by: isCommandLine(actor) ? null : actor.login,
-    address: actor.address,
-    kind: 'protection-off' as const,
-  };
+  const cause = { at, by: isCommandLine(actor) ? null : actor.login, address: actor.address };
+  const base = { ...cause, uid: id, kind: 'protection-off' as const };
   if (name === 'paused_until') {
     const isPaused = typeof after === 'number' && after > at;
-    return isPaused ? { ...base, protection: 'All protections', until: after } : null;
+    return isPaused ? [{ ...base, protection: 'All protections', until: after }] : [];
+  }
+  const changes = toAlertChanges(row);
+  if (changes.length > 0) {
+    return changes.map((change) => ({
+      ...{ ...cause, ...change, kind: 'alerts-changed' as const },
+      uid: `${id}:${change.recipient}`.slice(0, 100),
+    }));
   }
   const protection = protectionNames.get(name);
-  if (protection === undefined || !protection.isOff(before, after)) return null;
-  return { ...base, protection: protection.title, until: null };
+  if (protection === undefined || !protection.isOff(before, after)) return [];
+  return [{ ...base, protection: protection.title, until: null }];
+}
+
+type AlertChange = Pick<Extract<SecurityEvent, { kind: 'alerts-changed' }>, 'recipient' | 'change'>;
+
+/** Returns who gets fewer alerts by a change of recipients, of their choices, or of a channel. */
+function toAlertChanges({ name, before, after }: AuditRow): readonly AlertChange[] {
+  if (name === 'notification_emails') {
+    const left = toTexts(before).filter((email) => !toTexts(after).includes(email));
+    return left.map((recipient) => ({ recipient, change: 'removed' }));
+  }
+  if (name === 'alert_recipient') {
+    const [recipient, kinds] = toChoices(before);
+    const [, kept] = toChoices(after);
+    if (kinds.every((kind) => kept.includes(kind))) return [];
+    return [{ recipient, change: kept.length === 0 ? 'off' : 'fewer' }];
+  }
+  const channel = alertChannels.find((row) => name === `alert_${row.channel}`)?.channel;
+  if (channel === undefined || before === OFF || before === after) return [];
+  return [{ recipient: channel, change: after === OFF ? 'off' : 'changed' }];
+}
+
+/** The audit log's word for a channel that is off. */
+const OFF = 'Off';
+
+function toTexts(value: JsonValue): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** Parses the audit log's text of a recipient's choices: `anna@example.com: report, trouble`. */
+function toChoices(value: JsonValue): readonly [email: string, kinds: readonly AlertKind[]] {
+  const [, email = '', list = ''] = /^(.*): (.*)$/.exec(String(value)) ?? [];
+  return [email, alertKinds.map(({ kind }) => kind).filter((kind) => list.split(', ').includes(kind))];
 }
 
 function toCount(value: JsonValue): number {

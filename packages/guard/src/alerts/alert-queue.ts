@@ -1,142 +1,22 @@
 import type { ServerText } from '@security-optimizer/contract/server-message';
-import type { Kysely, Migration } from 'kysely';
-import type { SettingsTables } from '../settings/settings-store.js';
+import type { Transaction } from 'kysely';
 import type { SiteId } from '../site.js';
 import { type Database, withTables } from '../storage/database.js';
-import type { Migrations } from '../storage/migrations.js';
-import { DAY, HOUR, type Lockout } from './alert-rules.js';
+import { DAY, MINUTE, URGENT } from './alert-rules.js';
+import type { AlertTables } from './alert-tables.js';
 
-/** The tables of alerts. Times are milliseconds since the Unix epoch. */
-export interface AlertTables {
-  /** One row for each site whose owner has changed a setting. */
-  alert_settings: { site: string; value: string };
-  /** One row for each alert and channel. */
-  alert_queue: {
-    site: string;
-    /** `webhook`, `slack`, `syslog`, or an e-mail address. */
-    channel: string;
-    uid: string;
-    kind: string;
-    /** The alert, JSON. */
-    alert: string;
-    /** `waiting`, `sent` or `failed`. */
-    state: string;
-    created_at: number;
-    /** When it was sent or given up. All alerts of one message have the same time. */
-    done_at: number | null;
-  };
-  /** State of each channel after its last attempt. */
-  alert_channels: {
-    site: string;
-    channel: string;
-    /** Consecutive failures. */
-    failures: number;
-    next_at: number;
-    last_at: number;
-    /** The response to the last attempt, JSON. */
-    answer: string;
-  };
-  /** Lockouts that no reported wave contains. */
-  alert_lockouts: { site: string; uid: string; at: number; address: string; failures: number };
-  /** When the last wave was reported. */
-  alert_waves: { site: string; at: number };
-  /** Devices and networks that administrators logged in from. */
-  alert_known_logins: { site: string; user_id: number; value: string; last_at: number };
-}
-
-const alertsMigration: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    await db.schema
-      .createTable('alert_settings')
-      .addColumn('site', 'text', (column) => column.primaryKey())
-      .addColumn('value', 'text', (column) => column.notNull())
-      .execute();
-    await db.schema
-      .createTable('alert_queue')
-      .addColumn('site', 'text', (column) => column.notNull())
-      .addColumn('channel', 'text', (column) => column.notNull())
-      .addColumn('uid', 'text', (column) => column.notNull())
-      .addColumn('kind', 'text', (column) => column.notNull())
-      .addColumn('alert', 'text', (column) => column.notNull())
-      .addColumn('state', 'text', (column) => column.notNull())
-      .addColumn('created_at', 'bigint', (column) => column.notNull())
-      .addColumn('done_at', 'bigint')
-      .addPrimaryKeyConstraint('alert_queue_key', ['site', 'channel', 'uid'])
-      .execute();
-    await db.schema
-      .createTable('alert_channels')
-      .addColumn('site', 'text', (column) => column.notNull())
-      .addColumn('channel', 'text', (column) => column.notNull())
-      .addColumn('failures', 'integer', (column) => column.notNull())
-      .addColumn('next_at', 'bigint', (column) => column.notNull())
-      .addColumn('last_at', 'bigint', (column) => column.notNull())
-      .addColumn('answer', 'text', (column) => column.notNull())
-      .addPrimaryKeyConstraint('alert_channels_key', ['site', 'channel'])
-      .execute();
-    await db.schema
-      .createTable('alert_lockouts')
-      .addColumn('site', 'text', (column) => column.notNull())
-      .addColumn('uid', 'text', (column) => column.notNull())
-      .addColumn('at', 'bigint', (column) => column.notNull())
-      .addColumn('address', 'text', (column) => column.notNull())
-      .addColumn('failures', 'integer', (column) => column.notNull())
-      .addPrimaryKeyConstraint('alert_lockouts_key', ['site', 'uid'])
-      .execute();
-    await db.schema
-      .createTable('alert_waves')
-      .addColumn('site', 'text', (column) => column.primaryKey())
-      .addColumn('at', 'bigint', (column) => column.notNull())
-      .execute();
-    await db.schema
-      .createTable('alert_known_logins')
-      .addColumn('site', 'text', (column) => column.notNull())
-      .addColumn('user_id', 'bigint', (column) => column.notNull())
-      .addColumn('value', 'text', (column) => column.notNull())
-      .addColumn('last_at', 'bigint', (column) => column.notNull())
-      .addPrimaryKeyConstraint('alert_known_logins_key', ['site', 'user_id', 'value'])
-      .execute();
-  },
-};
-
-/** The limit and the quiet hours became simple settings. The other values of a site stay where they are. */
-const alertLimitsMigration: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    const tables = db as Kysely<AlertTables & SettingsTables>;
-    for (const { site, value } of await tables.selectFrom('alert_settings').selectAll().execute()) {
-      const { perHour, quietHours } = parseLimits(value);
-      const stored = { alert_limit: perHour, alert_quiet_hours: quietHours === true ? 1 : undefined };
-      for (const [name, number] of Object.entries(stored)) {
-        if (number === undefined) continue;
-        const row = { site, name, value: JSON.stringify(number), version: 1, updated_at: 0 };
-        await tables.insertInto('settings').values(row).execute();
-      }
-    }
-  },
-};
-
-/** Reads stored settings. Of an unknown form, they are reported when guard reads them. */
-function parseLimits(value: string): { readonly perHour?: number; readonly quietHours?: boolean } {
-  try {
-    const { perHour, quietHours } = JSON.parse(value);
-    return { ...([2, 4, 10].includes(perHour) && { perHour }), quietHours };
-  } catch {
-    return {};
-  }
-}
-
-export const alertMigrations: Migrations = {
-  '040_alerts': alertsMigration,
-  '045_alert_limits': alertLimitsMigration,
-};
-
-/** Waiting alerts of one channel. When there are more, the oldest are deleted; urgent ones are deleted last. */
+/** Waiting alerts of one channel. Of more, the oldest are only counted; urgent ones are the last of them. */
 const WAITING_MAX = 200;
-/** Lockouts read for one site; a wave counts no more than these. */
-const LOCKOUTS_MAX = 5000;
+/**
+ * An alert that was being sent for so long belongs to a process that has ended. Longer than any sender takes. It is not
+ * sent again, because it may have arrived.
+ */
+const SENDING_MS = 10 * MINUTE;
+/** Stored alerts that tell somebody that he gets fewer alerts. */
+const LEAVING = '%"kind":"alerts-changed"%';
+/** How long what was not delivered is shown. */
+const LOSSES_MS = 7 * DAY;
 const DONE_RETENTION_MS = 7 * DAY;
-const LOGIN_RETENTION_MS = 400 * DAY;
-/** Devices and networks read for one administrator. */
-const LOGINS_MAX = 100;
 
 /** An alert in a channel's queue. */
 export interface QueuedAlert {
@@ -151,11 +31,30 @@ export interface ChannelState {
   readonly channel: string;
   readonly failures: number;
   readonly nextAt: number;
-  readonly lastAt: number;
+  /** When it was last tried; null if it was not yet, since it has its present target. */
+  readonly lastAt: number | null;
   readonly answer: ServerText;
   /** Number of waiting alerts. */
   readonly waiting: number;
+  /** What was not delivered in the last 7 days and is not tried again; null if there is nothing. */
+  readonly lost: { readonly count: number; readonly reason: ServerText } | null;
 }
+
+/** Alerts of one kind of which only the number was kept. */
+export interface Overflow {
+  readonly kind: string;
+  readonly count: number;
+  /** When the first of them was queued. */
+  readonly since: number;
+}
+
+/** What became of alerts that were tried. */
+export type AlertEnd =
+  | { readonly state: 'sent' }
+  /** They were certainly not delivered and are tried again. */
+  | { readonly state: 'waiting' }
+  /** They were not delivered, or perhaps not, and are not tried again. */
+  | { readonly state: 'failed'; readonly reason: ServerText };
 
 /** Waiting alerts, and the state of the channels. Every method may throw StorageError. */
 export type AlertQueue = ReturnType<typeof sqlAlertQueue>;
@@ -168,36 +67,37 @@ export function sqlAlertQueue(database: Database) {
      * Adds an alert to channels, at most once to each.
      * @returns whether it was new in at least one channel
      */
-    async add(
+    add(
       site: SiteId,
       channels: readonly string[],
       alert: { readonly uid: string; readonly kind: string; readonly alert: string },
       now: number,
     ): Promise<boolean> {
-      let added = 0n;
-      for (const channel of channels) {
-        const { numInsertedOrUpdatedRows } = await db
-          .insertInto('alert_queue')
-          .values({ site, channel, ...alert, state: 'waiting', created_at: now, done_at: null })
-          .onConflict((conflict) => conflict.columns(['site', 'channel', 'uid']).doNothing())
-          .executeTakeFirstOrThrow();
-        added += numInsertedOrUpdatedRows ?? 0n;
-        const waiting = await countWaiting(site, channel);
-        if (waiting > WAITING_MAX) await dropOldest(site, channel, waiting - WAITING_MAX);
-      }
-      return added > 0n;
+      return db.transaction().execute(async (transaction) => {
+        let isNew = false;
+        for (const channel of channels) {
+          const { numInsertedOrUpdatedRows } = await transaction
+            .insertInto('alert_queue')
+            .values({ site, channel, ...alert, state: 'waiting', created_at: now, done_at: null })
+            .onConflict((conflict) => conflict.columns(['site', 'channel', 'uid']).doNothing())
+            .executeTakeFirstOrThrow();
+          if ((numInsertedOrUpdatedRows ?? 0n) === 0n) continue;
+          isNew = true;
+          await limitWaiting(transaction, site, channel);
+        }
+        return isNew;
+      });
     },
 
-    /** Returns the sites with waiting alerts, or with lockouts that may be a wave. */
-    async listSites(): Promise<ReadonlySet<SiteId>> {
-      const waiting = await db
+    /** Returns the sites with waiting or interrupted alerts. */
+    async listSites(): Promise<readonly SiteId[]> {
+      const rows = await db
         .selectFrom('alert_queue')
         .select('site')
-        .where('state', '=', 'waiting')
+        .where('state', 'in', ['waiting', 'sending'])
         .distinct()
         .execute();
-      const locked = await db.selectFrom('alert_lockouts').select('site').distinct().execute();
-      return new Set([...waiting, ...locked].map(({ site }) => site));
+      return rows.map(({ site }) => site);
     },
 
     /** Returns the waiting alerts of a channel, oldest first. */
@@ -214,7 +114,7 @@ export function sqlAlertQueue(database: Database) {
       return rows.map(({ created_at, ...row }) => ({ ...row, createdAt: Number(created_at) }));
     },
 
-    /** Returns when messages were sent through a channel, from `since` on. */
+    /** Returns when each alert was sent through a channel, from `since` on. Those of one message have the same time. */
     async listSentTimes(site: SiteId, channel: string, since: number): Promise<readonly number[]> {
       const rows = await db
         .selectFrom('alert_queue')
@@ -223,40 +123,171 @@ export function sqlAlertQueue(database: Database) {
         .where('channel', '=', channel)
         .where('state', '=', 'sent')
         .where('done_at', '>=', since)
-        .distinct()
         .execute();
       return rows.map(({ done_at }) => Number(done_at));
     },
 
+    /** Returns the numbers of alerts that were only counted, of a channel. */
+    listOverflow(site: SiteId, channel: string): Promise<readonly Overflow[]> {
+      return db
+        .selectFrom('alert_overflow')
+        .select(['kind', 'count', 'since'])
+        .where('site', '=', site)
+        .where('channel', '=', channel)
+        .orderBy('since')
+        .execute();
+    },
+
+    /**
+     * Marks alerts as being sent, just before the first byte leaves.
+     * @returns false, and marks none, if one of them is no longer waiting: another process sends it
+     */
+    async begin(site: SiteId, channel: string, uids: readonly string[], now: number): Promise<boolean> {
+      return db.transaction().execute(async (transaction) => {
+        const rows = await transaction
+          .selectFrom('alert_queue')
+          .select('uid')
+          .where('site', '=', site)
+          .where('channel', '=', channel)
+          .where('state', '=', 'waiting')
+          .where('uid', 'in', [...uids])
+          .execute();
+        if (rows.length < uids.length) return false;
+        await setState(transaction, { site, channel, uids, state: 'sending' }, now);
+        return true;
+      });
+    },
+
+    /**
+     * Stores what became of alerts.
+     * @param overflow the numbers that the message contained
+     */
     async end(
       site: SiteId,
       channel: string,
       uids: readonly string[],
-      state: 'sent' | 'failed',
+      end: AlertEnd,
       now: number,
+      overflow: readonly Overflow[] = [],
     ): Promise<void> {
+      await db.transaction().execute(async (transaction) => {
+        await setState(transaction, { site, channel, uids, state: end.state }, now);
+        if (end.state === 'waiting') return;
+        for (const { kind, count } of overflow) {
+          await transaction
+            .updateTable('alert_overflow')
+            .set((row) => ({ count: row('count', '-', count), since: now }))
+            .where('site', '=', site)
+            .where('channel', '=', channel)
+            .where('kind', '=', kind)
+            .execute();
+        }
+        await transaction
+          .deleteFrom('alert_overflow')
+          .where('site', '=', site)
+          .where('channel', '=', channel)
+          .where('count', '<=', 0)
+          .execute();
+        if (end.state !== 'failed') return;
+        const count = uids.length + overflow.reduce((sum, row) => sum + row.count, 0);
+        await addLoss(transaction, site, channel, { count, reason: end.reason }, now);
+      });
+    },
+
+    /**
+     * Ends alerts that a process which has ended was sending. They may have arrived, so they are not sent again.
+     * @returns their number, and when to look again if further alerts are being sent
+     */
+    async endInterrupted(
+      site: SiteId,
+      channel: string,
+      reason: ServerText,
+      now: number,
+    ): Promise<{ readonly count: number; readonly next: number | null }> {
+      return db.transaction().execute(async (transaction) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable('alert_queue')
+          .set({ state: 'failed' })
+          .where('site', '=', site)
+          .where('channel', '=', channel)
+          .where('state', '=', 'sending')
+          // A time in the future was stored before the clock was set back.
+          .where((row) => row.or([row('done_at', '<', now - SENDING_MS), row('done_at', '>', now)]))
+          .executeTakeFirstOrThrow();
+        const count = Number(numUpdatedRows);
+        if (count > 0) await addLoss(transaction, site, channel, { count, reason }, now);
+        const { oldest } = await transaction
+          .selectFrom('alert_queue')
+          .select((expression) => expression.fn.min('done_at').as('oldest'))
+          .where('site', '=', site)
+          .where('channel', '=', channel)
+          .where('state', '=', 'sending')
+          .executeTakeFirstOrThrow();
+        return { count, next: oldest === null ? null : Number(oldest) + SENDING_MS + 1 };
+      });
+    },
+
+    /** Returns the channels with waiting alerts. */
+    listWaitingChannels(): Promise<readonly { readonly site: SiteId; readonly channel: string }[]> {
+      return db
+        .selectFrom('alert_queue')
+        .select(['site', 'channel'])
+        .where('state', '=', 'waiting')
+        .distinct()
+        .execute();
+    },
+
+    /** Hands the alerts of an address to the one that replaces it, except that it gets no more. */
+    async moveChannel(site: SiteId, from: string, to: string): Promise<void> {
+      await db.transaction().execute(async (transaction) => {
+        await transaction
+          .updateTable('alert_queue')
+          .set({ channel: to })
+          .where('site', '=', site)
+          .where('channel', '=', from)
+          .where('alert', 'not like', LEAVING)
+          .execute();
+        for (const table of ['alert_overflow', 'alert_losses'] as const) {
+          await transaction
+            .updateTable(table)
+            .set({ channel: to })
+            .where('site', '=', site)
+            .where('channel', '=', from)
+            .execute();
+        }
+      });
+    },
+
+    /** Deletes the waiting alerts that tell an address that it gets no more. */
+    async dropLeaving(site: SiteId, channel: string): Promise<void> {
       await db
-        .updateTable('alert_queue')
-        .set({ state, done_at: now })
+        .deleteFrom('alert_queue')
         .where('site', '=', site)
         .where('channel', '=', channel)
-        .where('uid', 'in', [...uids])
+        .where('state', '=', 'waiting')
+        .where('alert', 'like', LEAVING)
         .execute();
     },
 
     /** Deletes the alerts and the state of a channel that is no longer used. */
     async dropChannel(site: SiteId, channel: string): Promise<void> {
-      for (const table of ['alert_queue', 'alert_channels'] as const) {
+      for (const table of ['alert_queue', 'alert_channels', 'alert_overflow', 'alert_losses'] as const) {
         await db.deleteFrom(table).where('site', '=', site).where('channel', '=', channel).execute();
       }
     },
 
     /** Deletes the failures of a channel whose target has changed. Waiting alerts are sent to the new target. */
     async resetChannel(site: SiteId, channel: string): Promise<void> {
-      await db.deleteFrom('alert_channels').where('site', '=', site).where('channel', '=', channel).execute();
+      for (const table of ['alert_channels', 'alert_losses'] as const) {
+        await db.deleteFrom(table).where('site', '=', site).where('channel', '=', channel).execute();
+      }
     },
 
-    async setChannel(site: SiteId, channel: string, state: Omit<ChannelState, 'channel' | 'waiting'>): Promise<void> {
+    async setChannel(
+      site: SiteId,
+      channel: string,
+      state: Pick<ChannelState, 'failures' | 'nextAt' | 'answer'> & { readonly lastAt: number },
+    ): Promise<void> {
       const values = {
         ...{ failures: state.failures, next_at: state.nextAt, last_at: state.lastAt },
         answer: JSON.stringify(state.answer),
@@ -278,7 +309,8 @@ export function sqlAlertQueue(database: Database) {
         .execute();
     },
 
-    async listChannels(site: SiteId): Promise<readonly ChannelState[]> {
+    /** Returns the channels that were tried, in which alerts wait, or that lost alerts. */
+    async listChannels(site: SiteId, now: number): Promise<readonly ChannelState[]> {
       const rows = await db.selectFrom('alert_channels').selectAll().where('site', '=', site).execute();
       const counts = await db
         .selectFrom('alert_queue')
@@ -287,87 +319,41 @@ export function sqlAlertQueue(database: Database) {
         .where('state', '=', 'waiting')
         .groupBy('channel')
         .execute();
-      return rows.map((row) => ({
-        channel: row.channel,
-        failures: row.failures,
-        nextAt: Number(row.next_at),
-        lastAt: Number(row.last_at),
-        answer: JSON.parse(row.answer) as ServerText,
-        waiting: Number(counts.find(({ channel }) => channel === row.channel)?.count ?? 0),
-      }));
-    },
-
-    /** Stores a lockout until it belongs to a wave or is too old. */
-    async addLockout(site: SiteId, lockout: Lockout): Promise<void> {
-      await db
-        .insertInto('alert_lockouts')
-        .values({ site, ...lockout })
-        .onConflict((conflict) => conflict.columns(['site', 'uid']).doNothing())
-        .execute();
-    },
-
-    /** Returns the lockouts of the last three hours that belong to no wave, oldest first. Deletes older ones. */
-    async listLockouts(site: SiteId, now: number): Promise<readonly Lockout[]> {
-      await db
-        .deleteFrom('alert_lockouts')
+      const counted = await db
+        .selectFrom('alert_overflow')
+        .select(['channel', (expression) => expression.fn.sum<number>('count').as('count')])
         .where('site', '=', site)
-        .where((row) => row.or([row('at', '<', now - 3 * HOUR), row('at', '>', now + HOUR)]))
+        .groupBy('channel')
         .execute();
-      const rows = await db
-        .selectFrom('alert_lockouts')
-        .select(['uid', 'at', 'address', 'failures'])
+      const losses = await db
+        .selectFrom('alert_losses')
+        .select(['channel', 'at', 'count', 'reason'])
         .where('site', '=', site)
-        .orderBy('at')
-        .limit(LOCKOUTS_MAX)
+        .where('at', '>', now - LOSSES_MS)
+        .orderBy('at', 'desc')
         .execute();
-      return rows.map((row) => ({ ...row, at: Number(row.at) }));
-    },
-
-    async lastWave(site: SiteId): Promise<number | null> {
-      const row = await db.selectFrom('alert_waves').select('at').where('site', '=', site).executeTakeFirst();
-      return row === undefined ? null : Number(row.at);
-    },
-
-    /** Deletes the lockouts of a wave that was added to the queue. */
-    async endWave(site: SiteId, until: number, now: number): Promise<void> {
-      await db.transaction().execute(async (transaction) => {
-        await transaction.deleteFrom('alert_lockouts').where('site', '=', site).where('at', '<=', until).execute();
-        await transaction
-          .insertInto('alert_waves')
-          .values({ site, at: now })
-          .onConflict((conflict) => conflict.column('site').doUpdateSet({ at: now }))
-          .execute();
+      const sum = (channel: string, list: readonly { readonly channel: string; readonly count: number }[]) =>
+        list.filter((row) => row.channel === channel).reduce((total, { count }) => total + Number(count), 0);
+      const names = new Set([...rows, ...counts, ...losses].map(({ channel }) => channel));
+      return [...names].map((channel) => {
+        const row = rows.find((item) => item.channel === channel);
+        const latest = losses.find((item) => item.channel === channel);
+        return {
+          channel,
+          failures: row?.failures ?? 0,
+          nextAt: Number(row?.next_at ?? 0),
+          lastAt: row === undefined ? null : Number(row.last_at),
+          answer: row === undefined ? '' : (JSON.parse(row.answer) as ServerText),
+          waiting: sum(channel, counts) + sum(channel, counted),
+          lost:
+            latest === undefined
+              ? null
+              : { count: sum(channel, losses), reason: JSON.parse(latest.reason) as ServerText },
+        };
       });
     },
 
-    /**
-     * Stores the devices and networks of a login.
-     * @returns the values that were unknown; null at the first login of the administrator, when nothing counts as new
-     */
-    recordLogin(site: SiteId, user: number, values: readonly string[], now: number): Promise<readonly string[] | null> {
-      return db.transaction().execute(async (transaction) => {
-        const rows = await transaction
-          .selectFrom('alert_known_logins')
-          .select('value')
-          .where('site', '=', site)
-          .where('user_id', '=', user)
-          .where('last_at', '>', now - LOGIN_RETENTION_MS)
-          .orderBy('last_at', 'desc')
-          .limit(LOGINS_MAX)
-          .execute();
-        const known = new Set(rows.map(({ value }) => value));
-        for (const value of values) {
-          await transaction
-            .insertInto('alert_known_logins')
-            .values({ site, user_id: user, value, last_at: now })
-            .onConflict((conflict) => conflict.columns(['site', 'user_id', 'value']).doUpdateSet({ last_at: now }))
-            .execute();
-        }
-        return known.size === 0 ? null : values.filter((value) => !known.has(value));
-      });
-    },
-
-    /** Deletes alerts that were sent or given up, and logins, after their retention time. */
+    /** Deletes alerts that were sent or given up after their retention time. */
     async prune(now: number): Promise<void> {
       await db
         .deleteFrom('alert_queue')
@@ -375,8 +361,23 @@ export function sqlAlertQueue(database: Database) {
         .where('done_at', '<', now - DONE_RETENTION_MS)
         .execute();
       await db
-        .deleteFrom('alert_known_logins')
-        .where('last_at', '<', now - LOGIN_RETENTION_MS)
+        .deleteFrom('alert_losses')
+        .where('at', '<', now - LOSSES_MS)
+        .execute();
+    },
+
+    /** Returns when guard last stored that it runs; null before the first time. */
+    async readBeat(): Promise<number | null> {
+      const row = await db.selectFrom('alert_heartbeat').select('at').where('id', '=', 1).executeTakeFirst();
+      return row === undefined ? null : Number(row.at);
+    },
+
+    /** Stores that guard runs. */
+    async beat(now: number): Promise<void> {
+      await db
+        .insertInto('alert_heartbeat')
+        .values({ id: 1, at: now })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ at: now }))
         .execute();
     },
 
@@ -395,37 +396,87 @@ export function sqlAlertQueue(database: Database) {
     },
   };
 
-  async function countWaiting(site: SiteId, channel: string): Promise<number> {
-    const { count } = await db
+  /** Keeps at most `WAITING_MAX` waiting alerts of a channel; of the others only the number is kept. */
+  async function limitWaiting(transaction: Transaction<AlertTables>, site: SiteId, channel: string): Promise<void> {
+    const { count } = await transaction
       .selectFrom('alert_queue')
       .select((expression) => expression.fn.countAll<number>().as('count'))
       .where('site', '=', site)
       .where('channel', '=', channel)
       .where('state', '=', 'waiting')
       .executeTakeFirstOrThrow();
-    return Number(count);
-  }
-
-  async function dropOldest(site: SiteId, channel: string, max: number): Promise<void> {
-    const rows = await db
+    const excess = Number(count) - WAITING_MAX;
+    if (excess <= 0) return;
+    const rows = await transaction
       .selectFrom('alert_queue')
-      .select('uid')
+      .select(['uid', 'kind', 'created_at'])
       .where('site', '=', site)
       .where('channel', '=', channel)
       .where('state', '=', 'waiting')
-      .orderBy((row) => row.case().when('kind', '=', 'new-administrator').then(1).else(0).end())
+      .orderBy((row) =>
+        row
+          .case()
+          .when('kind', 'in', [...URGENT])
+          .then(1)
+          .else(0)
+          .end(),
+      )
       .orderBy('created_at')
-      .limit(max)
+      .limit(excess)
       .execute();
-    if (rows.length === 0) return;
-    await db
-      .deleteFrom('alert_queue')
+    for (const { uid, kind, created_at } of rows) {
+      await transaction
+        .deleteFrom('alert_queue')
+        .where('site', '=', site)
+        .where('channel', '=', channel)
+        .where('uid', '=', uid)
+        .execute();
+      await transaction
+        .insertInto('alert_overflow')
+        .values({ site, channel, kind, count: 1, since: Number(created_at) })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['site', 'channel', 'kind'])
+            .doUpdateSet((row) => ({ count: row('alert_overflow.count', '+', 1) })),
+        )
+        .execute();
+    }
+  }
+
+  async function setState(
+    transaction: Transaction<AlertTables>,
+    alerts: {
+      readonly site: SiteId;
+      readonly channel: string;
+      readonly uids: readonly string[];
+      readonly state: AlertTables['alert_queue']['state'];
+    },
+    now: number,
+  ): Promise<void> {
+    const { site, channel, uids, state } = alerts;
+    await transaction
+      .updateTable('alert_queue')
+      .set({ state, done_at: state === 'waiting' ? null : now })
       .where('site', '=', site)
       .where('channel', '=', channel)
-      .where(
-        'uid',
-        'in',
-        rows.map(({ uid }) => uid),
+      .where('uid', 'in', [...uids])
+      .execute();
+  }
+
+  async function addLoss(
+    transaction: Transaction<AlertTables>,
+    site: SiteId,
+    channel: string,
+    { count, reason }: { readonly count: number; readonly reason: ServerText },
+    now: number,
+  ): Promise<void> {
+    await transaction
+      .insertInto('alert_losses')
+      .values({ site, channel, at: now, count, reason: JSON.stringify(reason) })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['site', 'channel', 'at'])
+          .doUpdateSet((row) => ({ count: row('alert_losses.count', '+', count) })),
       )
       .execute();
   }

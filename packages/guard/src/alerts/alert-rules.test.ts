@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   endOfQuietHours,
   findCommonNetwork,
+  findStop,
   findWave,
   followOutage,
   HOUR,
@@ -36,14 +37,24 @@ describe('the plan of messages to a person', () => {
   it('waits when the hourly limit is reached, and then sends all waiting alerts in one message', () => {
     const sentAt = [10, 20, 30, 40].map((minutes) => NOON - minutes * MINUTE);
     const waiting = Array.from({ length: 30 }, (_, index) => alert('trouble', NOON - 5 * MINUTE + index));
-    expect(planMessage(waiting, { ...limits, sentAt })).toEqual({ send: null, until: NOON + 20 * MINUTE });
-    expect(planMessage(waiting, { ...limits, sentAt, now: NOON + 20 * MINUTE })).toEqual({ send: waiting });
+    expect(planMessage(waiting, { ...limits, sentAt })).toEqual({ send: null, until: NOON + 30 * MINUTE });
+    expect(planMessage(waiting, { ...limits, sentAt, now: NOON + 30 * MINUTE })).toEqual({ send: waiting });
+  });
+
+  it('keeps the last message of an hour for a new administrator', () => {
+    const sentAt = [10, 20, 30].map((minutes) => NOON - minutes * MINUTE);
+    const waiting = [alert('software-added', NOON - 5 * MINUTE)];
+    expect(planMessage(waiting, { ...limits, sentAt }).send).toBeNull();
+    const all = [...waiting, alert('new-administrator', NOON - MINUTE)];
+    expect(planMessage(all, { ...limits, sentAt })).toEqual({ send: all });
+    const full = [...sentAt, NOON - 2 * MINUTE];
+    expect(planMessage(all, { ...limits, sentAt: full })).toEqual({ send: null, until: NOON + 30 * MINUTE });
   });
 
   it('applies a lowered limit to messages that were sent before', () => {
     const sentAt = [10, 20, 30, 40].map((minutes) => NOON - minutes * MINUTE);
     const plan = planMessage([alert('trouble', NOON - MINUTE)], { ...limits, perHour: 2, sentAt });
-    expect(plan).toEqual({ send: null, until: NOON + 40 * MINUTE });
+    expect(plan).toEqual({ send: null, until: NOON + 50 * MINUTE });
   });
 
   it('waits until the morning in quiet hours, except for a new administrator', () => {
@@ -79,6 +90,15 @@ describe('the plan of messages to a person', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it.each([
+    ['3 minutes ago', NOON - 3 * MINUTE, null],
+    ['5 minutes ago', NOON - 5 * MINUTE, { from: NOON - 5 * MINUTE, to: NOON }],
+    ['never', null, null],
+    ['in the future, before the clock was set back', NOON + HOUR, null],
+  ])('finds the time in which guard did not run, after it last ran %s', (_time, last, stop) => {
+    expect(findStop(last, NOON)).toEqual(stop);
   });
 
   it.each([

@@ -1,22 +1,45 @@
-import { QUIET_FROM, QUIET_TO, WAVE_LOCKOUTS } from '@security-optimizer/contract/alerts/schemas';
+import {
+  type AlertKind,
+  alertKinds,
+  PROGRAM_ALERTS_PER_HOUR,
+  QUIET_FROM,
+  QUIET_TO,
+} from '@security-optimizer/contract/alerts/catalogue';
 import { overlap, parseRange, type Range, rangeText } from '../lib/address-set.js';
 import { toLocalTime } from '../lib/time-zone.js';
 
 /** The rules of alerts: which alerts form one message, and when it is sent. Pure; times are milliseconds. */
 
 const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
 /** Alerts within this time share a message, for example those of a plugin that is installed and activated. */
 export const SETTLE_MS = 5 * SECOND;
+/** After a message, the next one of the same hour waits until no alert was added for this time, ... */
+export const CALM_MS = 30 * SECOND;
+/** ... but at the latest this long after its first alert. So a flood is one message and one digest. */
+export const CALM_LATEST_MS = 5 * MINUTE;
+/** Programs get this many alerts in one round, ... */
+export const PER_ROUND = 20;
+/** ... and messages with several alerts at this interval. */
+export const TOGETHER_MS = MINUTE;
 /** A wave is reported once no lockout was added for this time, ... */
 export const WAVE_SETTLE_MS = 60 * SECOND;
 /** ... but at the latest this long after it became a wave. */
 export const WAVE_LATEST_MS = 5 * MINUTE;
-/** A site that does not respond for this long is reported. A restart of the web server is shorter. */
-export const TROUBLE_AFTER_MS = 3 * MINUTE;
+
+/** Thresholds of the catalogue. */
+const WAVE = toThreshold('lockout-wave');
+const OUTAGE = toThreshold('trouble');
+
+function toThreshold(wanted: AlertKind): { readonly events: number; readonly ms: number } {
+  const row: (typeof alertKinds)[number] | undefined = alertKinds.find(({ kind }) => kind === wanted);
+  if (row === undefined || !('threshold' in row)) throw new Error(`The kind ${wanted} has no threshold.`);
+  return { events: row.threshold.events, ms: row.threshold.minutes * MINUTE };
+}
+
 /** A time in which WordPress or the connector does not respond. */
 export interface Outage {
   readonly since: number;
@@ -24,11 +47,22 @@ export interface Outage {
   readonly reported: boolean;
 }
 
-/** Returns the outage of a site that does not respond, and whether to report it now: once, after `TROUBLE_AFTER_MS`. */
+/** Returns the outage of a site that does not respond, and whether to report it now: once, after the threshold. */
 export function followOutage(before: Outage | null, now: number): Outage & { readonly report: boolean } {
   const { since, reported } = before ?? { since: now, reported: false };
-  const report = !reported && now - since >= TROUBLE_AFTER_MS;
+  const report = !reported && now - since >= OUTAGE.ms;
   return { since, reported: reported || report, report };
+}
+
+/** Guard stores that it runs at this interval. */
+export const HEARTBEAT_MS = MINUTE;
+
+/**
+ * Returns the time in which guard did not run, or null when it was too short to be reported.
+ * @param last when guard last stored that it runs; null before the first time
+ */
+export function findStop(last: number | null, now: number): { readonly from: number; readonly to: number } | null {
+  return last === null || now - last < OUTAGE.ms + HEARTBEAT_MS ? null : { from: last, to: now };
 }
 
 /** An alert that could not be delivered for this long is given up. */
@@ -52,7 +86,7 @@ export type MessagePlan<Alert> =
  * contains the urgent ones alone.
  *
  * @param waiting oldest first, not empty
- * @param sentAt when the messages of the last hour were sent
+ * @param limits `sentAt`: when the alerts of the last hour were sent; those of one message have the same time
  */
 export function planMessage<Alert extends WaitingAlert>(
   waiting: readonly Alert[],
@@ -68,19 +102,58 @@ export function planMessage<Alert extends WaitingAlert>(
   const morning = quietHours ? endOfQuietHours(timeZone, now) : null;
   const ready = morning === null ? waiting : waiting.filter(({ kind }) => isUrgent(kind));
   const [oldest] = ready;
-  if (oldest === undefined) return { send: null, until: morning ?? now };
-  const settled = oldest.createdAt + SETTLE_MS;
+  const newest = ready.at(-1);
+  if (oldest === undefined || newest === undefined) return { send: null, until: morning ?? now };
+  const sent = [...new Set(listSentWithinHour(limits.sentAt, now))];
+  const settled =
+    sent.length === 0
+      ? oldest.createdAt + SETTLE_MS
+      : Math.min(newest.createdAt + CALM_MS, oldest.createdAt + CALM_LATEST_MS);
   // A time in the future was stored before the clock was set back.
-  if (now < settled && oldest.createdAt <= now) return { send: null, until: settled };
-  const sent = limits.sentAt.filter((at) => at > now - HOUR && at <= now).sort((a, b) => a - b);
-  const [first] = sent.slice(-perHour);
-  if (sent.length >= perHour && first !== undefined) return { send: null, until: first + HOUR };
+  if (now < settled && newest.createdAt <= now) return { send: null, until: settled };
+  // The last message of an hour is kept for an urgent alert.
+  const limit = ready.some(({ kind }) => isUrgent(kind)) ? perHour : perHour - 1;
+  const [first] = sent.slice(-limit);
+  if (sent.length >= limit && first !== undefined) return { send: null, until: first + HOUR };
   return { send: ready };
 }
 
-/** Whether alerts of this kind are sent in quiet hours, too. */
+/** What a program gets next. */
+export type ProgramPlan<Alert> =
+  /** Each of these alerts in a message of its own. */
+  | { readonly send: 'each'; readonly alerts: readonly Alert[] }
+  /** All waiting alerts in one message. */
+  | { readonly send: 'together'; readonly alerts: readonly Alert[] }
+  | { readonly send: null; readonly until: number };
+
+/**
+ * Plans the next messages to a program, by webhook or system log: each alert at once, and many alerts together.
+ *
+ * @param waiting oldest first, not empty
+ * @param sentAt when the alerts of the last hour were sent
+ */
+export function planProgram<Alert extends WaitingAlert>(
+  waiting: readonly Alert[],
+  sentAt: readonly number[],
+  now: number,
+): ProgramPlan<Alert> {
+  const sent = listSentWithinHour(sentAt, now);
+  const left = PROGRAM_ALERTS_PER_HOUR - sent.length;
+  if (left > 0) return { send: 'each', alerts: waiting.slice(0, Math.min(left, PER_ROUND)) };
+  const next = (sent.at(-1) ?? 0) + TOGETHER_MS;
+  return now < next ? { send: null, until: next } : { send: 'together', alerts: waiting };
+}
+
+/** Oldest first. */
+function listSentWithinHour(sentAt: readonly number[], now: number): readonly number[] {
+  return sentAt.filter((at) => at > now - HOUR && at <= now).sort((a, b) => a - b);
+}
+
+/** Kinds that are sent in quiet hours, too, and that are the last to go when too many alerts wait. */
+export const URGENT: ReadonlySet<string> = new Set(alertKinds.filter((row) => 'urgent' in row).map(({ kind }) => kind));
+
 export function isUrgent(kind: string): boolean {
-  return kind === 'new-administrator';
+  return URGENT.has(kind);
 }
 
 /** Returns when the current quiet hours end, or null outside of quiet hours. */
@@ -123,17 +196,17 @@ export interface Wave {
  */
 export function findWave(lockouts: readonly Lockout[], lastReport: number | null, now: number): Wave | null {
   if (lastReport !== null && lastReport <= now && now - lastReport < HOUR) return null;
-  // The first of ten lockouts within one hour begins the wave.
+  // The first of so many lockouts within one hour begins the wave.
   const start = lockouts.findIndex(({ at }, index) => {
-    const last = lockouts[index + WAVE_LOCKOUTS - 1];
-    return last !== undefined && last.at - at <= HOUR;
+    const last = lockouts[index + WAVE.events - 1];
+    return last !== undefined && last.at - at <= WAVE.ms;
   });
   if (start === -1) return null;
   const first = lockouts[start] as Lockout;
-  const tenth = lockouts[start + WAVE_LOCKOUTS - 1] as Lockout;
-  const inWave = lockouts.slice(start).filter(({ at }) => at - first.at <= HOUR);
+  const enough = lockouts[start + WAVE.events - 1] as Lockout;
+  const inWave = lockouts.slice(start).filter(({ at }) => at - first.at <= WAVE.ms);
   const to = (inWave[inWave.length - 1] as Lockout).at;
-  const isSettled = now - to >= WAVE_SETTLE_MS || now - tenth.at >= WAVE_LATEST_MS || to > now;
+  const isSettled = now - to >= WAVE_SETTLE_MS || now - enough.at >= WAVE_LATEST_MS || to > now;
   return isSettled ? { from: first.at, to, lockouts: inWave } : null;
 }
 

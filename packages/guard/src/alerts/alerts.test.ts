@@ -15,19 +15,25 @@ import { eventually } from '../../test/support/scratch.js';
 import { silentLogger } from '../lib/logger.js';
 import { migrations } from '../migrations.js';
 import { openDatabase, withTables } from '../storage/database.js';
-import { type AlertTables, sqlAlertQueue } from './alert-queue.js';
-import { DAY, SETTLE_MS } from './alert-rules.js';
+import { openSqlite } from '../storage/sqlite.js';
+import { sqlAlertQueue } from './alert-queue.js';
+import { CALM_MS, DAY, SETTLE_MS } from './alert-rules.js';
+import type { AlertTables } from './alert-tables.js';
 
+const MINUTE = 60_000;
 const ANNA = 'anna@example.com';
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const all = [...ALERT_KINDS].filter((kind) => kind !== 'vulnerability-found');
 
 async function receiver() {
-  const receiver = { status: 200, bodies: [] as string[] };
+  /** `holds`: it does not answer until `release`. */
+  const receiver = { status: 200, bodies: [] as string[], holds: false };
+  const held: (() => void)[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     receiver.bodies.push(Buffer.concat(chunks).toString());
+    if (receiver.holds) await new Promise<void>((done) => held.push(done));
     response.writeHead(receiver.status).end();
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -35,6 +41,7 @@ async function receiver() {
   const { port } = server.address() as AddressInfo;
   return Object.assign(receiver, {
     url: `http://127.0.0.1:${port}/secret-path?token=hidden`,
+    release: () => held.splice(0).forEach((done) => void done()),
     types: () => receiver.bodies.map((body) => (JSON.parse(body) as { type: string }).type),
   });
 }
@@ -117,7 +124,7 @@ describe('alerts', () => {
     await stored(connector);
     pass(SETTLE_MS);
     await eventually(() => mail.received.length === 1);
-    expect(subjects()).toEqual(['owner logged in on a new device']);
+    expect(subjects()).toEqual(['example.com: owner logged in on a new device']);
   });
 
   it('name the protection that was switched off, and by whom, by mail and webhook', async () => {
@@ -150,7 +157,7 @@ describe('alerts', () => {
       return (body.data as { webhook: { last: { ok: 0 | 1; text: string; waiting: number } | null } }).webhook.last;
     };
     await eventually(async () => (await last()) !== null);
-    expect(await last()).toMatchObject({ ok: 0, text: '503', waiting: 1 });
+    expect(await last()).toMatchObject({ ok: 0, text: 'The service refused it (503).', waiting: 1 });
     // Makes the second attempt due now.
     const db = await openTestDatabase(dataDir);
     onTestFinished(() => db.destroy());
@@ -160,7 +167,7 @@ describe('alerts', () => {
     await eventually(async () => {
       const { body } = await call(url, '/notifications');
       const found = (body.data as { id: string; text: string }[]).find(({ id }) => id === 'alerts-failed');
-      return found?.text === 'Webhook: 1 alert waits. 503';
+      return found?.text === 'Webhook: 1 alert waits. The service refused it (503).';
     });
     hook.status = 204;
     const test = await call(url, '/alert-test', { channel: 'webhook' });
@@ -198,6 +205,7 @@ describe('alerts', () => {
       await call(url, '/alerts');
     }
     await call(url, '/alert-quiet-hours', { alert_quiet_hours: 0 });
+    pass(CALM_MS);
     await eventually(() => mail.received.length === 2);
     expect(subjects()[1]).toContain('Advanced XSS Protection');
   });
@@ -254,6 +262,98 @@ describe('alerts', () => {
     expect(mail.received[0]?.message).toContain('has a new administrator');
   });
 
+  it('are not sent twice when guard is killed while a receiver takes its time to answer', async () => {
+    const { mail, dataDir, call, choose } = await setUp();
+    const guard = await serve(dataDir);
+    const hook = await receiver();
+    hook.holds = true;
+    await choose(guard.url);
+    await call(guard.url, '/alert-webhook', { url: hook.url, secret: SECRET });
+    await call(guard.url, '/xss-protection', { xss_protection: 0 });
+    await eventually(() => hook.bodies.length === 1);
+    guard.child.kill('SIGKILL');
+    await new Promise((resolve) => guard.child.once('exit', resolve));
+    hook.holds = false;
+    const { pass } = passingTime();
+    pass(11 * MINUTE);
+    const { url } = await runningGuard(dataDir);
+    const last = async () =>
+      ((await call(url, '/alerts')).body.data as { webhook: { last: { lost: number; lost_text: string } | null } })
+        .webhook.last;
+    await eventually(async () => (await last())?.lost === 1);
+    expect((await last())?.lost_text).toBe('Guard was stopped while it sent them, so they may not have arrived.');
+    await eventually(() => hook.bodies.length === 2);
+    // The mail had not been begun. The stop itself is reported, too.
+    pass(SETTLE_MS);
+    await eventually(() => mail.received.length === 1);
+    expect(hook.types()).toEqual(['alert.protection-off', 'alert.trouble']);
+    expect(mail.received[0]?.message).toContain('Advanced XSS Protection');
+  });
+
+  it('tell that guard did not run for some minutes, and nothing of a short restart', async () => {
+    const { pass } = passingTime();
+    const { mail, dataDir, choose, subjects } = await setUp();
+    const first = await runningGuard(dataDir);
+    await choose(first.url, ['trouble']);
+    await first.close();
+    pass(2 * MINUTE);
+    const second = await runningGuard(dataDir);
+    pass(SETTLE_MS);
+    await second.close();
+    pass(20 * MINUTE);
+    const third = await runningGuard(dataDir);
+    await eventually(async () => (await countWaiting(third.url)).join() === '1');
+    pass(SETTLE_MS);
+    await eventually(() => mail.received.length === 1);
+    expect(subjects()).toEqual(['The protection of example.com did not run for 20 minutes']);
+    expect(mail.received[0]?.message).toContain('log_from=');
+  });
+
+  it('of 10,000 events are one mail and one digest, and the log has every event', async () => {
+    const { pass } = passingTime();
+    const { connector, mail, dataDir, choose, subjects } = await setUp();
+    const { url } = await runningGuard(dataDir);
+    await choose(url, ['software-added']);
+    const EVENTS = 10_000;
+    const push = (from: number, to: number) => {
+      for (let index = from; index < to; index++) {
+        const object = { type: 'plugin', id: `p${index}`, name: `Plugin ${index}` };
+        connector.outbox.push(fakeEvent({ kind: 'plugin.activated', object }));
+      }
+    };
+    push(0, 500);
+    connector.flags = 'o';
+    await fetch(`${url}/`);
+    await eventually(() => connector.outbox.length === 0);
+    pass(SETTLE_MS);
+    await eventually(() => mail.received.length === 1);
+    push(500, EVENTS);
+    await fetch(`${url}/`);
+    await eventually(() => connector.outbox.length === 0);
+    pass(CALM_MS);
+    await eventually(() => mail.received.length === 2);
+    expect(subjects()).toEqual(['500 alerts of example.com', '9,500 alerts of example.com']);
+    const log = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 5000, readOnly: true });
+    onTestFinished(() => log.close());
+    const counted = log.prepare("select count(*) as count from events where kind = 'plugin.activated'").get();
+    expect(counted).toEqual({ count: EVENTS });
+  });
+
+  it('are mailed while a webhook takes its time to answer', async () => {
+    const { pass } = passingTime();
+    const { mail, dataDir, call, choose } = await setUp();
+    const { url } = await runningGuard(dataDir);
+    const hook = await receiver();
+    hook.holds = true;
+    await choose(url);
+    await call(url, '/alert-webhook', { url: hook.url, secret: SECRET });
+    await call(url, '/xss-protection', { xss_protection: 0 });
+    await eventually(() => hook.bodies.length === 1);
+    pass(SETTLE_MS);
+    await eventually(() => mail.received.length === 1);
+    hook.release();
+  });
+
   it('are sent by webhook while WordPress is down, and by its mailer when it responds again', async () => {
     const { pass } = passingTime();
     const log = recordedLog();
@@ -275,6 +375,80 @@ describe('alerts', () => {
       return connector.mails.length === 1;
     };
     await eventually(again);
+  });
+});
+
+/** Number of alerts that wait for each recipient,. */
+async function countWaiting(url: string): Promise<readonly number[]> {
+  const { body } = await callApi(url, '/alerts', { body: '{}' });
+  const { recipients } = body.data as { recipients: { last: { waiting: number } | null }[] };
+  return recipients.map(({ last }) => last?.waiting ?? 0);
+}
+
+describe('who gets fewer alerts', () => {
+  const removed = 'anna@example.com gets no more alerts';
+  const BEN = 'ben@example.com';
+  const switchedOff = 'Advanced XSS Protection is switched off';
+
+  async function twoRecipients() {
+    const { pass } = passingTime();
+    const { dataDir, call, mail } = await setUp();
+    const { url } = await runningGuard(dataDir);
+    const setEmails = (entries: readonly string[]) => call(url, '/notification-emails', { entries });
+    const choose = (email: string, kinds: readonly string[]) =>
+      call(url, '/alert-recipient', { email, report: 1, kinds });
+    await setEmails([ANNA, BEN]);
+    for (const email of [ANNA, BEN]) await choose(email, ['protection-off']);
+    const isMailed = (email: string, text: string) =>
+      mail.received.some(({ to, message }) => to[0] === email && message.replace(/=\r\n/g, '').includes(text));
+    /** Lets the alerts leave once so many wait for the last recipient. */
+    const leave = async (waiting: number) => {
+      await eventually(async () => (await countWaiting(url)).at(-1) === waiting || mail.received.length > 0);
+      pass(SETTLE_MS);
+    };
+    return { url, call, mail, setEmails, choose, isMailed, leave };
+  }
+
+  it('is told so when somebody removes the address, and so are the others', async () => {
+    const { mail, setEmails, isMailed, leave } = await twoRecipients();
+    await setEmails([BEN]);
+    await leave(1);
+    await eventually(() => isMailed(ANNA, removed) && isMailed(BEN, removed));
+    expect(mail.received[0]?.message).toContain('By: owner');
+  });
+
+  it('is told nothing when the removal is undone at once', async () => {
+    const { url, call, setEmails, isMailed, leave } = await twoRecipients();
+    await setEmails([BEN]);
+    await setEmails([ANNA, BEN]);
+    await leave(1);
+    await eventually(() => isMailed(BEN, removed));
+    expect([isMailed(ANNA, removed), ...(await countWaiting(url))]).toEqual([false, 0, 0]);
+    const { recipients } = (await call(url, '/alerts')).body.data as { recipients: { kinds: string[] }[] };
+    expect(recipients.map(({ kinds }) => kinds)).toEqual([['protection-off'], ['protection-off']]);
+  });
+
+  it('is told so when choices are taken away, or a channel is switched off', async () => {
+    const { url, call, choose, isMailed, leave } = await twoRecipients();
+    await choose(ANNA, ['trouble', 'protection-off']);
+    await choose(ANNA, ['trouble']);
+    await call(url, '/alert-slack', { url: 'http://127.0.0.1:1/' });
+    await call(url, '/alert-slack', { url: 'http://127.0.0.1:1/other' });
+    await call(url, '/alert-slack', { url: '' });
+    const texts = [`${ANNA} gets fewer alerts`, 'The alert channel Slack was changed', 'Slack gets no more alerts'];
+    await leave(texts.length);
+    await eventually(() => isMailed(ANNA, texts[0] as string) && texts.every((text) => isMailed(BEN, text)));
+    expect(texts.map((text) => isMailed(ANNA, text))).toEqual([true, false, false]);
+  });
+
+  it('gets what waited for the address that it replaces', async () => {
+    const { url, call, setEmails, isMailed, leave } = await twoRecipients();
+    await call(url, '/xss-protection', { xss_protection: 0 });
+    await eventually(async () => (await countWaiting(url)).join() === '1,1');
+    await setEmails(['dora@example.com', BEN]);
+    await leave(2);
+    await eventually(() => isMailed(ANNA, removed) && isMailed('dora@example.com', switchedOff));
+    expect(isMailed(ANNA, switchedOff)).toBe(false);
   });
 });
 
@@ -333,11 +507,17 @@ describe('the settings of alerts', () => {
   });
 
   it('accept only recipients of the tab, and are deleted with them', async () => {
+    const { pass } = passingTime();
     const { dataDir, call, choose } = await setUp();
     const { url } = await runningGuard(dataDir);
     await choose(url);
     expect((await call(url, '/alert-recipient', { email: 'eve@example.com', report: 1, kinds: all })).http).toBe(404);
     await call(url, '/notification-emails', { entries: [] });
+    const db = await openTestDatabase(dataDir);
+    onTestFinished(() => db.destroy());
+    const stored = () => db.selectFrom('alert_settings').select('value').executeTakeFirstOrThrow();
+    await eventually(async () => JSON.parse((await stored()).value).recipients[ANNA] === undefined);
+    pass(3 * MINUTE);
     await call(url, '/notification-emails', { entries: [ANNA] });
     const recipients = async () =>
       ((await call(url, '/alerts')).body.data as { recipients: { kinds: string[] }[] }).recipients;
@@ -361,7 +541,7 @@ describe('the settings of alerts', () => {
     expect(await test()).toMatchObject({
       ok: 0,
       sent: 0,
-      text: 'Nobody gets alerts yet. Choose them with the pencil.',
+      text: 'Nobody gets alerts yet. Add an e-mail address, then choose its alerts with the pencil.',
     });
     await choose(url);
     expect(await test()).toMatchObject({ ok: 1, sent: 1 });

@@ -1,4 +1,4 @@
-import { toLogPath } from '@security-optimizer/contract/activity/log-address';
+import { alertChannels } from '@security-optimizer/contract/alerts/catalogue';
 import {
   fillMessage,
   getCount,
@@ -8,28 +8,14 @@ import {
 } from '@security-optimizer/contract/server-message';
 import { type MessageCode, serverMessages } from '@security-optimizer/contract/server-messages';
 import type { Language } from '../i18n/language.js';
-import { formatClockTime, formatDayAndTime, isSameDay } from '../i18n/time-labels.js';
+import { formatDayAndTime } from '../i18n/time-labels.js';
 import { plainText, shortText } from '../lib/plain-text.js';
-import type { NoticeFact, NoticeList, NoticeTask } from '../mail/notice-mail.js';
+import type { NoticeFact } from '../mail/notice-mail.js';
 import type { SecurityEvent } from '../security-events.js';
-import { toDevice } from './alert-rules.js';
-
-/** A wave of lockouts, reported in place of the single ones. */
-export interface WaveAlert {
-  readonly kind: 'lockout-wave';
-  readonly uid: string;
-  readonly at: number;
-  readonly from: number;
-  readonly to: number;
-  readonly addresses: number;
-  readonly failures: number;
-  /** The smallest network that contains all addresses, or null. */
-  readonly network: string | null;
-  /** Attacked accounts that the log contains, most attempts first, with the number of attempts. */
-  readonly names: readonly { readonly login: string; readonly failures: number }[];
-  /** Whether a login from one of the addresses succeeded; null when the log can't be read. */
-  readonly gotIn: boolean | null;
-}
+import { toLogUrl, toOwnPage, toPeriod, toProtectionPage } from './alert-links.js';
+import { DAY, MINUTE, toDevice } from './alert-rules.js';
+import type { AlertSite, AlertText } from './alert-text.js';
+import { describeWave, type WaveAlert } from './describe-wave.js';
 
 /** A login of an administrator, and what was new about it. */
 type NewLoginAlert = Extract<SecurityEvent, { kind: 'administrator-login' }> & {
@@ -39,48 +25,58 @@ type NewLoginAlert = Extract<SecurityEvent, { kind: 'administrator-login' }> & {
 /** What owners are alerted to. Stored as JSON until it is delivered. */
 export type Alert = Exclude<SecurityEvent, { kind: 'lockout' | 'administrator-login' }> | NewLoginAlert | WaveAlert;
 
-/** A described alert, in the language of the site. All fields are plain text. */
-export interface AlertText {
-  readonly severity: 'critical' | 'warning' | 'info';
-  readonly headline: string;
-  /** Explains the event. */
-  readonly lead: string;
-  readonly facts: readonly NoticeFact[];
-  readonly list?: NoticeList;
-  /** The task of the owner. */
-  readonly task: NoticeTask;
-}
-
-export interface AlertSite {
-  /** `example.com` or `example.com/blog`. */
-  readonly name: string;
-  /** URL of the site; empty while it is unknown. */
-  readonly url: string;
-  readonly language: Language;
-  readonly timeZone: string;
-  /** Returns the URL of a page of wp-admin, for example `plugins.php`; null while the URL of the site is unknown. */
-  readonly page: (name: string) => string | null;
-  /** Redacts present and former login addresses in a text. */
-  readonly redact: (text: string) => string;
-}
-
 /** Maximum length of a name that visitors or users have chosen, characters. */
 const NAME_MAX = 80;
 
 /** Describes an alert for people. Text of visitors and users in it is plain and short, and names no login address. */
 export function describeAlert(alert: Alert, site: AlertSite): AlertText {
+  const text = describeEvent(alert, site);
+  if (text.namesSite) return text;
+  const name = shortText(site.redact(site.name), NAME_MAX);
+  return { ...text, facts: [{ name: site.language.translate('Site'), value: name }, ...text.facts] };
+}
+
+/** Returns the address from which an event was caused, or null. */
+export function getAddress(alert: Alert): string | null {
+  const { address = null } = alert as { readonly address?: string | null };
+  return address === '' ? null : address;
+}
+
+/** Returns by whom and from where, for a list of alerts; empty when it is not known. */
+export function describeCause(alert: Alert, site: AlertSite): string {
+  const { by = null } = alert as { readonly by?: string | null };
+  // Only this headline does not name what was added.
+  const added = alert.kind === 'new-administrator' ? alert.login : null;
+  return [added, by, getAddress(alert)]
+    .filter((text) => text !== null)
+    .map((text) => shortText(site.redact(text), NAME_MAX))
+    .join(', ');
+}
+
+function describeEvent(alert: Alert, site: AlertSite): AlertText {
   const { language, timeZone } = site;
   const { translate } = language;
   const toShown = (text: string | null) => (text === null ? '' : shortText(site.redact(text), NAME_MAX));
   const when: NoticeFact = { name: translate('When'), value: formatDayAndTime(language, timeZone, alert.at) };
   const from = (address: string | null): NoticeFact[] =>
-    address === null || address === '' ? [] : [{ name: translate('From'), value: toShown(address), mono: true }];
-  const by = (who: string | null): NoticeFact[] => [
-    { name: translate('By'), value: who === null ? translate('A program on the server') : toShown(who) },
-  ];
+    address === null || address === ''
+      ? []
+      : [{ name: translate('From'), value: toShown(address), mono: true, ...toDetail(site.hostnames?.get(address)) }];
+  const toDetail = (host: string | undefined) => (host === undefined ? {} : { detail: toShown(host) });
+  const toWho = ({ by, address }: { readonly by: string | null; readonly address: string | null }) => {
+    if (by !== null) return toShown(by);
+    return address === null ? translate('A program on the server') : translate('A visitor who was not logged in');
+  };
+  const by = (cause: Parameters<typeof toWho>[0]): NoticeFact[] => [{ name: translate('By'), value: toWho(cause) }];
   const activity = toActivity(alert);
-  const users = toLogUrl(site, { tab: 'registered', from: alert.at, ...(activity === undefined ? {} : { activity }) });
-  const seeLog = users === null ? null : { href: users, label: translate('See it in the log') };
+  const toLink = (filter: Parameters<typeof toLogUrl>[1], label = translate('See it in the log')) => {
+    const href = toLogUrl(site, filter);
+    return href === null ? null : { href, label };
+  };
+  const seeLog = toLink({
+    ...{ tab: 'registered', from: alert.at, to: alert.at },
+    ...(activity === undefined ? {} : { activity }),
+  });
   const nothingToDo = translate('If you or your team did this, there is nothing to do.');
   const notYou = translate('Was it not you?');
 
@@ -89,17 +85,19 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
       const checkup = site.page(toOwnPage('post-hack-actions'));
       return {
         severity: 'critical',
+        namesSite: true,
         headline: translate('{site} has a new administrator', { site: toShown(site.name) }),
         lead: nothingToDo,
         facts: [
-          { name: translate('Login'), value: toShown(alert.login) },
+          { name: translate('Login'), value: toShown(alert.login), strong: true },
           {
             name: alert.promoted ? translate('Promoted by') : translate('Created by'),
-            value: alert.by === null ? translate('A program on the server') : toShown(alert.by),
+            value: toWho(alert),
           },
           ...from(alert.address),
           when,
         ],
+        log: seeLog?.href ?? null,
         task: {
           kind: 'warn',
           title: notYou,
@@ -123,7 +121,7 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
         headline: headlines[alert.unknown],
         lead: translate('If it was this person, there is nothing to do.'),
         facts: [
-          { name: translate('Login'), value: toShown(alert.login) },
+          { name: translate('Login'), value: toShown(alert.login), strong: true },
           {
             name: translate('Device'),
             value: device === null ? translate('Not known') : translate('{browser} on {system}', device),
@@ -131,6 +129,7 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
           ...from(alert.address),
           when,
         ],
+        log: seeLog?.href ?? null,
         task: {
           kind: 'warn',
           title: notYou,
@@ -144,6 +143,8 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
     case 'checkup-finding': {
       const checkup = site.page(toOwnPage('post-hack-actions'));
       const found = alert.findings.length;
+      // A weekly checkup finds what has changed since the last one.
+      const before = toLink({ tab: 'registered', from: alert.at - 7 * DAY }, translate('See the week in the log'));
       const incomplete = alert.ran < alert.checks;
       const ran = translate('{ran} of {checks} checks ran.', { ran: alert.ran, checks: alert.checks });
       return {
@@ -158,8 +159,12 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
             name: translate('Finding {number}', { number: index + 1 }),
             value: toShown(inLanguage(text, language)),
           })),
+          ...(found > FINDINGS_MAX
+            ? [{ name: translate('Further findings'), value: language.number(found - FINDINGS_MAX) }]
+            : []),
           when,
         ],
+        log: before?.href ?? null,
         task: {
           kind: 'warn',
           title: translate('What to do'),
@@ -168,13 +173,15 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
               ? translate('The checkup shows each finding with what puts it right.')
               : translate('The checkup says which check could not run, and why.'),
           button: checkup === null ? null : { href: checkup, label: translate('Open the checkup') },
+          ...(before === null ? {} : { more: before }),
         },
       };
     }
     case 'protection-off': {
       const page = toProtectionPage(alert.protection, site);
+      const isLog = alert.protection === 'Activity log';
       return {
-        severity: 'warning',
+        severity: isLog ? 'critical' : 'warning',
         headline:
           alert.until === null
             ? translate('{protection} is switched off', { protection: inLanguage(alert.protection, language) })
@@ -182,16 +189,42 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
                 time: formatDayAndTime(language, timeZone, alert.until),
               }),
         lead: nothingToDo,
-        facts: [...by(alert.by), ...from(alert.address), when],
+        facts: [...by(alert), ...from(alert.address), when],
+        log: seeLog?.href ?? null,
         task: {
           kind: 'warn',
           title: notYou,
           text:
             alert.until === null
-              ? translate('Switch it on again, and find out who did it.')
+              ? `${translate('Switch it on again, and find out who did it.')}${isLog ? ` ${translate('Until then there are no alerts about users, logins and plugins.')}` : ''}`
               : translate('The protections come back by themselves. Ask your hosting provider who paused them.'),
           button: seeLog,
           ...(page === null ? {} : { more: { href: page, label: translate('Open the setting') } }),
+        },
+      };
+    }
+    case 'alerts-changed': {
+      const row = alertChannels.find(({ channel }) => channel === alert.recipient);
+      const recipient = row === undefined ? toShown(alert.recipient) : translate(row.title);
+      const page = toLogUrl(site, { tab: 'weekly-reports' });
+      const none = translate('{recipient} gets no more alerts', { recipient });
+      const headlines = {
+        ...{ removed: none, off: none },
+        fewer: translate('{recipient} gets fewer alerts', { recipient }),
+        changed: translate('The alert channel {recipient} was changed', { recipient }),
+      };
+      return {
+        severity: 'critical',
+        headline: headlines[alert.change],
+        lead: nothingToDo,
+        facts: [...by(alert), ...from(alert.address), when],
+        log: seeLog?.href ?? null,
+        task: {
+          kind: 'warn',
+          title: notYou,
+          text: translate('Somebody may want to go unnoticed. Look at the alerts, and force a password reset.'),
+          button: page === null ? null : { href: page, label: translate('Open the alerts') },
+          ...(seeLog === null ? {} : { more: seeLog }),
         },
       };
     }
@@ -212,7 +245,8 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
         severity: 'info',
         headline: headlines[software][action],
         lead: nothingToDo,
-        facts: [...by(alert.by), ...from(alert.address), when],
+        facts: [...by(alert), ...from(alert.address), when],
+        log: seeLog?.href ?? null,
         task: {
           kind: 'warn',
           title: notYou,
@@ -231,6 +265,7 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
         headline: translate('{name} {version} has a known hole', { name, version: toShown(alert.version) }),
         lead: translate('Attackers look for sites with this version.'),
         facts: [when],
+        log: seeLog?.href ?? null,
         task: {
           kind: 'warn',
           title: translate('What to do'),
@@ -244,16 +279,35 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
     }
     case 'trouble': {
       const dashboard = site.page(toOwnPage('security-optimizer'));
+      const { until = null } = alert;
+      const visits = toLink({ tab: 'unknown', from: alert.at, ...(until === null ? {} : { to: until }) });
       return {
         severity: 'critical',
-        headline: translate('The protection of {site} has trouble', { site: toShown(site.name) }),
-        lead: plainText(inLanguage(alert.text, language), 300),
-        facts: [when],
+        namesSite: true,
+        headline:
+          until === null
+            ? translate('The protection of {site} has trouble', { site: toShown(site.name) })
+            : language.counted(
+                'The protection of {site} did not run for {count} minute',
+                'The protection of {site} did not run for {count} minutes',
+                Math.round((until - alert.at) / MINUTE),
+                { site: toShown(site.name) },
+              ),
+        lead:
+          until === null
+            ? plainText(inLanguage(alert.text, language), 300)
+            : translate('Meanwhile visitors saw an error page, or reached the site without this protection.'),
+        facts: until === null ? [when] : [toPeriod(site, alert.at, until)],
+        log: visits?.href ?? null,
         task: {
           kind: 'warn',
           title: translate('What to do'),
-          text: translate('Look whether the site opens. If it does not, or this lasts, ask your hosting provider.'),
+          text:
+            until === null
+              ? translate('Look whether the site opens. If it does not, or this lasts, ask your hosting provider.')
+              : translate('Look whether the site opens, and ask your hosting provider why it stopped.'),
           button: dashboard === null ? null : { href: dashboard, label: translate('Open the dashboard') },
+          ...(visits === null ? {} : { more: visits }),
         },
       };
     }
@@ -261,86 +315,6 @@ export function describeAlert(alert: Alert, site: AlertSite): AlertText {
 }
 
 const FINDINGS_MAX = 10;
-
-function describeWave(alert: WaveAlert, site: AlertSite, toShown: (text: string) => string): AlertText {
-  const { language, timeZone } = site;
-  const { translate, counted } = language;
-  const clock = (at: number) =>
-    isSameDay(timeZone, alert.from, alert.to)
-      ? formatClockTime(language, timeZone, at)
-      : formatDayAndTime(language, timeZone, at);
-  const { addresses, failures, network, gotIn } = alert;
-  const tried = counted('They tried {count} password', 'They tried {count} passwords', failures);
-  const link = toLogUrl(site, { tab: 'registered', activity: 'login.locked', from: alert.from });
-  const button = {
-    href: link ?? '',
-    label: network === null ? translate('See them in the log') : translate('Look at the network'),
-  };
-  const leads = {
-    yes: translate('{tried}, and somebody has logged in from one of these addresses. Look at it now.', { tried }),
-    no: translate('{tried} and none was right. You don’t need to do anything.', { tried }),
-    unknown: translate('{tried}. You don’t need to do anything.', { tried }),
-  };
-  return {
-    severity: gotIn === true ? 'critical' : 'info',
-    headline: counted('{count} address was locked in 1 hour', '{count} addresses were locked in 1 hour', addresses),
-    lead: leads[gotIn === null ? 'unknown' : gotIn ? 'yes' : 'no'],
-    facts: [
-      {
-        name: translate('Between'),
-        value: translate('{from} and {to}', { from: clock(alert.from), to: clock(alert.to) }),
-      },
-      { name: translate('Locked'), value: translate('for 1 hour, then 24 hours, then 7 days') },
-    ],
-    ...(alert.names.length === 0
-      ? {}
-      : {
-          list: {
-            title: translate('Names they tried'),
-            rows: alert.names.slice(0, NAMES_MAX).map(({ login, failures: count }) => ({
-              name: toShown(login),
-              value: counted('{count} wrong password', '{count} wrong passwords', count),
-            })),
-          },
-        }),
-    task: {
-      kind: gotIn === true ? 'warn' : 'info',
-      title:
-        network === null
-          ? translate('They stay locked')
-          : translate('All {count} come from one network', { count: addresses }),
-      text:
-        network === null
-          ? translate('Each one waits longer after more wrong passwords. Block those that come back.')
-          : translate('Block {network} to end it.', { network }),
-      button: link === null ? null : button,
-    },
-  };
-}
-
-const NAMES_MAX = 5;
-
-/**
- * Returns the URL of the Activity Log with filters. The tab is in the fragment, too, where older dashboards read it.
- * @returns null while the URL of the site is unknown
- */
-export function toLogUrl(
-  site: Pick<AlertSite, 'page'>,
-  filter: {
-    readonly tab: 'registered' | 'weekly-reports';
-    /** Id of an event kind. */
-    readonly activity?: string;
-    /** Milliseconds since the Unix epoch. */
-    readonly from?: number;
-  },
-): string | null {
-  const { tab, activity, from } = filter;
-  const filters = {
-    ...(from === undefined ? {} : { from: String(Math.floor(from / 1000)) }),
-    ...(activity === undefined ? {} : { activity }),
-  };
-  return site.page(`${toLogPath({ tab, filters })}#${tab}`);
-}
 
 /** Returns the event kind in the Activity Log that an alert is about; undefined when there is not exactly one. */
 function toActivity(alert: Alert): string | undefined {
@@ -350,6 +324,7 @@ function toActivity(alert: Alert): string | undefined {
     case 'administrator-login':
       return 'login';
     case 'protection-off':
+    case 'alerts-changed':
       return 'product.setting';
     case 'software-added':
       if (alert.software === 'theme' && alert.action === 'activated') return 'theme.switched';
@@ -357,20 +332,6 @@ function toActivity(alert: Alert): string | undefined {
     default:
       return undefined;
   }
-}
-
-/** Returns the URL of the page with the switch of a protection. */
-function toProtectionPage(protection: string, { page }: AlertSite): string | null {
-  const login = ['Login Access', 'Custom Login URL', 'Limit Login Attempts', 'Disable Common Usernames'];
-  if (protection === 'All protections') return null;
-  if (protection === 'Activity log') return page(`${toOwnPage('activity-log')}#log-settings`);
-  const isLogin = login.includes(protection) || protection.startsWith('Two-factor');
-  return page(toOwnPage(isLogin ? 'login-settings' : 'site-security'));
-}
-
-/** Returns a page of this product, relative to wp-admin. */
-function toOwnPage(slug: string): string {
-  return `admin.php?page=${slug}`;
 }
 
 /** Translates a server message to the language of the site. */

@@ -1,7 +1,11 @@
+import { domainToASCII } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import type { AlertChannel } from '@security-optimizer/contract/alerts/catalogue';
 import type { alertEndpoints as calls } from '@security-optimizer/contract/alerts/endpoints';
 import type { Alerts, LastDelivery } from '@security-optimizer/contract/alerts/schemas';
 import { messages } from '@security-optimizer/contract/messages';
-import type { WithMessages } from '@security-optimizer/contract/server-message';
+import { type ServerText, toParam, type WithMessages } from '@security-optimizer/contract/server-message';
+import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { toResponseValues } from '@security-optimizer/contract/settings/catalogue';
 import type { SettingCalls } from '@security-optimizer/contract/settings/endpoints';
 import type { CallContext, CallHandlers } from '../feature.js';
@@ -13,7 +17,6 @@ import type { SiteConfig, SiteId } from '../site.js';
 import {
   type AlertSettings,
   type AlertSettingsStore,
-  type Channel,
   getRecipientAlerts,
   listAlertedEmails,
   OFFERED_KINDS,
@@ -48,19 +51,31 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
 
   async function getResponse(site: SiteConfig): Promise<AlertsResponse> {
     const settings = store.get(site.id);
-    const states = await queue.listChannels(site.id);
-    const last = (channel: Channel): WithMessages<LastDelivery> | null => {
+    const states = await queue.listChannels(site.id, clock());
+    const last = (channel: string): WithMessages<LastDelivery> | null => {
       const state = states.find((item) => item.channel === channel);
       if (state === undefined) return null;
-      const at = toLocalTimestamp(sites.timeZone(site.id), Math.floor(state.lastAt / 1000));
-      return { at, ok: state.failures === 0 ? 1 : 0, text: state.answer, waiting: state.waiting };
+      const at =
+        state.lastAt === null ? '' : toLocalTimestamp(sites.timeZone(site.id), Math.floor(state.lastAt / 1000));
+      const { lost } = state;
+      return {
+        at,
+        ok: state.failures === 0 ? 1 : 0,
+        text: state.answer,
+        waiting: state.waiting,
+        lost: lost?.count ?? 0,
+        lost_text: lost?.reason ?? '',
+      };
     };
     const { webhook, slack, syslog } = settings;
     return {
       kinds: [...OFFERED_KINDS],
       recipients: emails(site.id).map((email) => {
         const { report, kinds } = getRecipientAlerts(settings, email);
-        return { email, report: report ? 1 : 0, kinds: OFFERED_KINDS.filter((kind) => kinds.includes(kind)) };
+        return {
+          ...{ email, report: report ? 1 : 0, last: last(email) },
+          kinds: OFFERED_KINDS.filter((kind) => kinds.includes(kind)),
+        };
       }),
       ...toResponseValues('alerts', sites.get(site.id).settings.alerts),
       webhook: webhook && { address: withoutQuery(webhook.url), has_secret: 1, last: last('webhook') },
@@ -83,7 +98,7 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
     });
   }
 
-  async function setChannel<Name extends Channel>(
+  async function setChannel<Name extends AlertChannel>(
     context: CallContext,
     channel: Name,
     decide: (now: AlertSettings[Name]) => AlertSettings[Name],
@@ -95,7 +110,9 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
         before: toTargetText(now, channel),
         after: toTargetText(settings, channel),
       };
-      return { settings, entries: [entry] };
+      // The rest of an address is a secret, and one host has the addresses of many: a change of it is recorded without it.
+      const isSecret = entry.before === entry.after && !isDeepStrictEqual(now[channel], settings[channel]);
+      return { settings, entries: [isSecret ? { ...entry, after: `${entry.after}, changed` } : entry] };
     });
     const { id } = context.site;
     if (store.get(id)[channel] === null) await queue.dropChannel(id, channel);
@@ -130,21 +147,32 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
 
   async function test(
     site: SiteConfig,
-    channel: 'mail' | Channel,
+    channel: 'mail' | AlertChannel,
   ): Promise<DeliveryOutcome & { readonly sent: number }> {
     const described = await parts.describe(site);
     const text = describeTest(described, clock());
     if (channel === 'mail') {
       const to = listAlertedEmails(store.get(site.id), emails(site.id));
       if (to.length === 0)
-        return { ok: false, sent: 0, answer: 'Nobody gets alerts yet. Choose them with the pencil.' };
-      let sent = 0;
-      for (const email of to) {
-        const outcome = await sendToPerson(parts, site, email, composeTest(text, described, email));
-        if (!outcome.ok) return { ...outcome, sent };
-        sent++;
-      }
-      return { ok: true, sent, answer: '' };
+        return {
+          ...{ ok: false, sent: 0 },
+          answer:
+            emails(site.id).length === 0
+              ? 'Nobody gets alerts yet. Add an e-mail address, then choose its alerts with the pencil.'
+              : 'Nobody gets alerts yet. Choose them with the pencil.',
+        };
+      const outcomes = await Promise.all(
+        to.map(async (email) => ({
+          ...(await sendToPerson(parts, site, email, composeTest(text, described, email), atOnce)),
+          email,
+        })),
+      );
+      const failed = outcomes.find(({ ok }) => !ok);
+      const answer: ServerText =
+        failed === undefined
+          ? ''
+          : serverMessage('alert_mail_failed', { email: failed.email, reason: toParam(failed.answer) });
+      return { ok: failed === undefined, sent: outcomes.filter(({ ok }) => ok).length, answer };
     }
     const message = {
       ...{ uid: `test-${clock()}`, kind: 'test', at: clock() },
@@ -153,8 +181,8 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
     };
     const outcome =
       channel === 'slack'
-        ? await sendToPerson(parts, site, channel, composeTest(text, described, ''))
-        : await sendToProgram(parts, site, channel, message);
+        ? await sendToPerson(parts, site, channel, composeTest(text, described, ''), atOnce)
+        : await sendToProgram(parts, site, channel, message, atOnce);
     if (store.get(site.id)[channel] !== null) {
       const failures = outcome.ok ? 0 : 1;
       await queue.setChannel(site.id, channel, { failures, nextAt: 0, lastAt: clock(), answer: outcome.answer });
@@ -199,9 +227,13 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
       return setChannel(context, 'slack', () => ({ url }));
     },
 
-    async 'update:alert_syslog'({ host, port, protocol, framing }, context) {
-      if (host === '') return setChannel(context, 'syslog', () => null);
-      if (!HOST.test(host)) throw new ApiError('invalid_input', { fields: { host: messages.invalidFormat } });
+    async 'update:alert_syslog'({ host: typed, port, protocol, framing }, context) {
+      if (typed === '') return setChannel(context, 'syslog', () => null);
+      // A name in another script, as DNS has it.
+      const host = domainToASCII(typed) || typed;
+      if (!HOST.test(host)) {
+        throw new ApiError('invalid_input', { fields: { host: 'Enter the name or the address of a server.' } });
+      }
       await checkTarget('host', () => resolveTarget(host, policy, resolve));
       return setChannel(context, 'syslog', () => ({ host, port, protocol, framing }));
     },
@@ -214,6 +246,9 @@ export function alertEndpoints(services: Services, parts: AlertEndpointParts): C
   };
 }
 
+/** A test is not in the queue. */
+const atOnce = async (): Promise<void> => undefined;
+
 /** A host name or an address without brackets. */
 const HOST = /^[a-zA-Z0-9._:-]{1,253}$/;
 
@@ -224,11 +259,11 @@ function withoutQuery(text: string): string {
 }
 
 /** Returns the targets of a channel for the Activity Log: hosts alone. */
-function toTargetText({ webhook, slack, syslog }: AlertSettings, channel: Channel): string {
+function toTargetText({ webhook, slack, syslog }: AlertSettings, channel: AlertChannel): string {
   const hosts = {
     webhook: webhook && new URL(webhook.url).host,
     slack: slack && new URL(slack.url).host,
-    syslog: syslog && `${syslog.host}:${syslog.port}`,
+    syslog: syslog && `${syslog.host}:${syslog.port} (${syslog.protocol})`,
   };
   return hosts[channel] ?? 'Off';
 }

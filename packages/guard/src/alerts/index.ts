@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AlertKind } from '@security-optimizer/contract/alerts/schemas';
+import type { AlertKind } from '@security-optimizer/contract/alerts/catalogue';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { ActivityLog } from '../activity/index.js';
 import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
@@ -10,18 +10,34 @@ import type { SecurityEvent } from '../security-events.js';
 import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
 import { describeConnectorFault } from '../wordpress/connector-error.js';
 import { sqlAlertQueue } from './alert-queue.js';
-import { findWave, followOutage, HOUR, type Outage, toDevice, toNetwork } from './alert-rules.js';
-import { createAlertSettings, getRecipientAlerts, listChannelsFor, listEmailsFor } from './alert-settings.js';
-import { type AlertDelivery, deliverAlerts, describeFailures } from './deliver-alerts.js';
-import type { Alert, AlertSite } from './describe-alert.js';
+import {
+  findStop,
+  findWave,
+  followOutage,
+  HEARTBEAT_MS,
+  HOUR,
+  type Outage,
+  toDevice,
+  toNetwork,
+} from './alert-rules.js';
+import {
+  createAlertSettings,
+  getRecipientAlerts,
+  listChannelsFor,
+  listEmailsFor,
+  withRecipients,
+} from './alert-settings.js';
+import type { AlertSite } from './alert-text.js';
+import { type AlertDelivery, deliverChannel, describeFailures, listUsedChannels } from './deliver-alerts.js';
+import { createDeliveryRounds, ROUND_MS } from './delivery-rounds.js';
+import type { Alert } from './describe-alert.js';
 import type { AlertCalls } from './endpoints.js';
+import { sqlLoginHistory } from './login-history.js';
 import { resolveBySystem } from './safe-target.js';
 import { readWaveFacts } from './wave-facts.js';
 
-export { type AlertTables, alertMigrations } from './alert-queue.js';
+export { type AlertTables, alertMigrations } from './alert-tables.js';
 
-/** Interval of the checks for alerts that became due: after quiet hours, a pause of a channel, or a wave. */
-const ROUND_MS = 5000;
 const PRUNE_MS = HOUR;
 
 /** The running feature. */
@@ -44,6 +60,7 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
   async start(services, { login, activity }) {
     const { config, siteList, db, sites, connectors, settingHistory, securityEvents, feed, clock, logger } = services;
     const queue = sqlAlertQueue(db);
+    const history = sqlLoginHistory(db);
     const settings = createAlertSettings(queue);
     await settings.load();
     const emails = (site: SiteId) => sites.get(site).settings.log.notification_emails;
@@ -51,13 +68,14 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     const delivery: AlertDelivery = {
       ...{ queue, settings: settings.get, emails, clock, logger },
       limits: (site) => sites.get(site).settings.alerts,
-      describe: (site) => describeSite(site),
+      timeZone: (site) => sites.timeZone(site),
+      describe: describeSite,
       mailer: createMailer(config.mail, services.wordpress),
       policy: config.alerts,
       resolve: resolveBySystem,
     };
 
-    async function describeSite({ id, hosts }: SiteConfig): Promise<AlertSite> {
+    async function describeSite({ id, hosts }: SiteConfig, known: readonly string[] = []): Promise<AlertSite> {
       const { facts } = sites.get(id);
       const home = facts === null ? null : new URL(facts.homeUrl);
       const addresses = readLoginAddresses(await settingHistory(id, 'login_url'));
@@ -69,24 +87,61 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
         timeZone: sites.timeZone(id),
         page: (name) => (facts === null ? null : adminUrl(facts, name)),
         redact: addresses.redact,
+        hostnames: await findHostnames(id, known),
       };
     }
 
-    /** When to process the queue of each site again. */
-    const due = new Map<SiteId, number>();
-    const running = new Map<SiteId, Promise<void>>();
-    const failing = new Set<SiteId>();
-    let timer: NodeJS.Timeout | null = null;
-    let prunedAt = clock();
-    let serving = false;
-    let stopped = false;
+    /** Returns the host names that the log has of these addresses. Without the log, there are none. */
+    async function findHostnames(site: SiteId, known: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const names = new Map<string, string>();
+      // The log has the visitor of each event; asking for one while the log is off would record a visitor.
+      if (sites.get(site).settings.log.disable_activity_log === 1) return names;
+      for (const address of known) {
+        const visitor = await activity.store.getAddressVisitor(site, address).catch(() => null);
+        if (visitor?.hostname) names.set(address, visitor.hostname);
+      }
+      return names;
+    }
 
-    /** Stores an alert for everybody who gets its kind. Throws StorageError. */
-    async function enqueue(site: SiteId, kind: AlertKind, alert: Alert): Promise<void> {
-      const channels = listChannelsFor(kind, settings.get(site), emails(site));
+    let prunedAt = clock();
+    let beatenAt = clock();
+    const rounds = createDeliveryRounds({
+      findSite: (site) => siteList.find(site),
+      prepare: reportWave,
+      listChannels: ({ id }) => listUsedChannels(delivery, id),
+      deliver: (site, channel) => deliverChannel(delivery, site, channel),
+      onRound,
+      clock,
+      logger,
+    });
+
+    function onRound(now: number): void {
+      reportTrouble(now);
+      if (Math.abs(now - prunedAt) > PRUNE_MS) {
+        prunedAt = now;
+        Promise.all([queue.prune(now), history.prune(now), dropUnused()]).catch(() => undefined);
+      }
+      if (Math.abs(now - beatenAt) >= HEARTBEAT_MS) {
+        beatenAt = now;
+        queue.beat(now).catch(() => undefined);
+      }
+    }
+
+    /**
+     * Stores an alert.
+     * @param wanted the channels that get it; default: everybody who gets its kind
+     * @throws StorageError
+     */
+    async function enqueue(
+      site: SiteId,
+      kind: AlertKind,
+      alert: Alert,
+      wanted = listChannelsFor(kind, settings.get(site), emails(site)),
+    ): Promise<void> {
+      const channels = [...new Set(wanted)];
       if (channels.length === 0) return;
       await queue.add(site, channels, { uid: alert.uid, kind, alert: JSON.stringify(alert) }, clock());
-      wake(site);
+      rounds.wake(site);
     }
 
     async function handleEvent(site: SiteId, event: SecurityEvent): Promise<void> {
@@ -94,8 +149,9 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
       if (event.kind === 'lockout') {
         if (listChannelsFor('lockout-wave', settings.get(site), emails(site)).length === 0) return;
         const { uid, at, address, failures } = event;
-        await queue.addLockout(site, { uid, at, address, failures });
-        if (!due.has(site)) wake(site);
+        await history.addLockout(site, { uid, at, address, failures });
+        // A wave is not urgent, and an attack locks many addresses out.
+        rounds.wake(site, clock() + ROUND_MS);
         return;
       }
       if (event.kind === 'administrator-login') {
@@ -104,75 +160,48 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
           ...(device === null ? [] : [`device:${device.browser} ${device.system}`]),
           `network:${toNetwork(event.address)}`,
         ];
-        const unknown = await queue.recordLogin(site, event.userId, values, clock());
+        const unknown = await history.recordLogin(site, event.userId, values, clock());
         const news = toUnknown(unknown ?? []);
         if (news !== null) await enqueue(site, 'administrator-login', { ...event, unknown: news });
+        return;
+      }
+      if (event.kind === 'alerts-changed') {
+        // The recipients must have been compared before: this decides who has left.
+        if (event.change === 'removed') await services.mutex.run(site, () => followRecipients(site));
+        const isBack = event.change === 'removed' && emails(site).includes(event.recipient);
+        const channels = listChannelsFor('protection-off', settings.get(site), emails(site));
+        // Nobody needs to be told of his own removal once it was undone.
+        const others = isBack ? channels.filter((channel) => channel !== event.recipient) : channels;
+        await enqueue(site, 'protection-off', event, [...others, ...toConcerned(site, event)]);
         return;
       }
       await enqueue(site, event.kind, event);
     }
 
-    function wake(site: SiteId, at = clock()): void {
-      due.set(site, at);
-      if (serving && !stopped) schedule(Math.max(0, at - clock()));
+    /** The address that gets fewer alerts, which is told so, too. One that was removed may be back already. */
+    function toConcerned(
+      site: SiteId,
+      { recipient, change }: Extract<SecurityEvent, { kind: 'alerts-changed' }>,
+    ): readonly string[] {
+      const known = change === 'removed' ? Object.keys(settings.get(site).left) : emails(site);
+      return known.includes(recipient) ? [recipient] : [];
     }
 
-    function schedule(ms: number): void {
-      if (timer !== null) clearTimeout(timer);
-      timer = setTimeout(() => void round(), Math.min(ms, ROUND_MS)).unref();
-    }
-
-    async function round(): Promise<void> {
-      timer = null;
-      reportTrouble();
-      const now = clock();
-      // A time far ahead was computed before the clock was set back.
-      const ready = [...due].filter(([, at]) => at <= now || at > now + 25 * HOUR).map(([site]) => site);
-      await Promise.all(ready.map((site) => deliver(site)));
-      if (Math.abs(now - prunedAt) > PRUNE_MS) {
-        prunedAt = now;
-        await queue.prune(now).catch(() => undefined);
-      }
-      if (!stopped && timer === null) schedule(ROUND_MS);
-    }
-
-    function deliver(id: SiteId): Promise<void> {
-      const site = siteList.find(id);
-      if (site === null || running.has(id)) return Promise.resolve();
-      due.delete(id);
-      const done = deliverSite(site)
-        .then(() => void failing.delete(id))
-        .catch((error: unknown) => {
-          due.set(id, clock() + ROUND_MS);
-          if (!failing.has(id) && !stopped) {
-            logger.error({ event: 'alerts-read-failed', site: id, err: error }, 'Alerts can’t be read or stored yet.');
-          }
-          failing.add(id);
-        })
-        .finally(() => running.delete(id));
-      running.set(id, done);
-      return done;
-    }
-
-    async function deliverSite(site: SiteConfig): Promise<void> {
-      const lockouts = await queue.listLockouts(site.id, clock());
-      const wave = findWave(lockouts, await queue.lastWave(site.id), clock());
+    /** Queues the alert of a wave that has ended. */
+    async function reportWave({ id }: SiteConfig): Promise<number | null> {
+      const lockouts = await history.listLockouts(id, clock());
+      if (lockouts.length === 0) return null;
+      const wave = findWave(lockouts, await history.lastWave(id), clock());
       if (wave !== null) {
-        await enqueue(site.id, 'lockout-wave', await readWaveFacts(activity.store, site.id, wave));
-        await queue.endWave(site.id, wave.to, clock());
+        await enqueue(id, 'lockout-wave', await readWaveFacts(activity.store, id, wave));
+        await history.endWave(id, wave.to, clock());
       }
-      const next = await deliverAlerts(delivery, site);
-      const again = next ?? (lockouts.length > 0 ? clock() + ROUND_MS : null);
-      if (again === null) return;
-      const known = due.get(site.id);
-      due.set(site.id, known === undefined ? again : Math.min(known, again));
-      if (!stopped) schedule(Math.max(0, (due.get(site.id) as number) - clock()));
+      return clock() + ROUND_MS;
     }
 
     const outages = new Map<SiteId, Outage>();
 
-    function reportTrouble(): void {
-      const now = clock();
+    function reportTrouble(now: number): void {
       for (const { id } of siteList) {
         const state = connectors.state(id);
         if (state.kind === 'ok' || state.kind === 'unknown') {
@@ -190,16 +219,45 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
       }
     }
 
-    /** Deletes the settings of removed recipients: an address that is added again later begins without alerts. */
-    async function pruneRecipients(site: SiteId): Promise<void> {
-      const chosen = settings.get(site);
-      const removed = Object.keys(chosen.recipients).filter((email) => !emails(site).includes(email));
-      if (removed.length === 0) return;
-      const recipients = Object.fromEntries(
-        Object.entries(chosen.recipients).filter(([email]) => !removed.includes(email)),
-      );
-      await settings.set(site, { ...chosen, recipients });
-      for (const email of removed) await queue.dropChannel(site, email);
+    /** Alerts the owners of all sites to a time in which guard did not run. */
+    async function reportStop(): Promise<void> {
+      const now = clock();
+      const stop = findStop(await queue.readBeat(), now);
+      if (stop !== null) {
+        const { from, to } = stop;
+        logger.warn({ event: 'guard-was-stopped', from, to }, 'Guard did not run for some minutes.');
+        const uid = `stop:${from}`;
+        for (const { id } of siteList)
+          await enqueue(id, 'trouble', { kind: 'trouble', uid, at: from, until: to, text: '' });
+      }
+      await queue.beat(now);
+    }
+
+    /** The recipients of each site with settings, as they were at the last change. */
+    const lastEmails = new Map<SiteId, readonly string[]>();
+
+    /** Adapts the choices and the queue to a change of the recipients. */
+    async function followRecipients(site: SiteId): Promise<void> {
+      const before = lastEmails.get(site) ?? [];
+      const present = emails(site);
+      const change = withRecipients(settings.get(site), before, present, clock());
+      if (change !== null) await settings.set(site, change.settings);
+      if (change?.renamed) await queue.moveChannel(site, change.renamed.from, change.renamed.to);
+      // Nobody needs to be told of a removal that was undone.
+      for (const email of change?.restored ?? []) await queue.dropLeaving(site, email);
+      lastEmails.set(site, present);
+    }
+
+    /** Deletes what waits for recipients who were removed. Until then, undoing the removal loses nothing. */
+    async function dropUnused(): Promise<void> {
+      for (const { site, channel } of await queue.listWaitingChannels()) {
+        if (siteList.find(site) !== null && !listUsedChannels(delivery, site).includes(channel)) {
+          await queue.dropChannel(site, channel);
+        }
+      }
+      for (const site of settings.list()) {
+        if (siteList.find(site) !== null) await services.mutex.run(site, () => followRecipients(site));
+      }
     }
 
     securityEvents.subscribe(handleEvent);
@@ -215,37 +273,37 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     });
     feed.subscribe((site) => {
       // The limit or the quiet hours may have changed.
-      wake(site);
-      void services.mutex.run(site, () => pruneRecipients(site)).catch(() => undefined);
+      rounds.wake(site);
+      void services.mutex.run(site, () => followRecipients(site)).catch(() => undefined);
     });
     connectors.onBack(({ id }) => {
       // Mails that failed while WordPress did not respond are tried again.
       queue
         .retryNow(id, clock())
-        .then(() => wake(id))
+        .then(() => rounds.wake(id))
         .catch(() => undefined);
     });
 
     return {
       receivesReport: (site, email) => getRecipientAlerts(settings.get(site), email).report,
       listEmailsFor: (site, kind) => listEmailsFor(kind, settings.get(site), emails(site)),
-      lastFailure: async (site) => describeFailures(await queue.listChannels(site), settings.get(site), emails(site)),
+      lastFailure: async (site) =>
+        describeFailures(await queue.listChannels(site, clock()), settings.get(site), emails(site)),
       async loadEndpoints() {
         const { alertEndpoints } = await import('./endpoints.js');
         const onAudit = activity.handleAuditChange;
-        return { handlers: alertEndpoints(services, { ...delivery, store: settings, wake, onAudit }) };
+        return { handlers: alertEndpoints(services, { ...delivery, store: settings, wake: rounds.wake, onAudit }) };
       },
-      loadSite: async (site) => wake(site),
+      loadSite: async (site) => rounds.wake(site),
       async onServing() {
-        serving = true;
-        for (const site of await queue.listSites()) due.set(site, clock());
-        schedule(0);
+        for (const site of settings.list()) if (siteList.find(site) !== null) lastEmails.set(site, emails(site));
+        await reportStop().catch((error: unknown) => {
+          logger.error({ event: 'alerts-read-failed', err: error }, 'Alerts can’t be read or stored yet.');
+        });
+        for (const site of [...(await queue.listSites()), ...(await history.listSites())]) rounds.wake(site);
+        rounds.start();
       },
-      async stop() {
-        stopped = true;
-        if (timer !== null) clearTimeout(timer);
-        await Promise.allSettled(running.values());
-      },
+      stop: () => rounds.stop(),
     };
   },
 };

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
 import { type Address, parseAddress, toAddress } from '../lib/address.js';
@@ -16,6 +17,10 @@ export interface TargetPolicy {
   readonly privateTargets: readonly string[];
   /** Whether webhooks over plain HTTP are allowed. */
   readonly plainHttp: boolean;
+  /** Further certificate authorities that the provider trusts, PEM. */
+  readonly authorities?: readonly string[];
+  /** Returns the machine's own addresses and networks; by default those of its interfaces, read for each check. */
+  readonly ownNetworks?: () => readonly string[];
 }
 
 /** A target that is not allowed or can't be resolved; `text` is for the owner. */
@@ -37,6 +42,26 @@ const NOT_PUBLIC = AddressSet.from([
   ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '2620:4f:8000::/48'],
 ]);
 
+/** The shortest prefixes of networks. A shorter one (0.0.0.0/0 of a tunnel) would be a large part of the internet. */
+const SHORTEST = { IPv4: 8, IPv6: 32 } as const;
+
+/**
+ * Returns the machine's own addresses and the networks of its interfaces, in the format of `parseRange`. They may be
+ * public, but their services often trust the machine, or listen for its network only.
+ */
+export function toOwnNetworks(interfaces: ReturnType<typeof networkInterfaces>): string[] {
+  return Object.values(interfaces).flatMap((own) =>
+    (own ?? []).flatMap(({ address, family, cidr }) => {
+      const plain = address.replace(/%.*$/, '');
+      const prefix = Number(cidr?.split('/')[1] ?? Number.NaN);
+      // The address itself, too: an unusual mask has no prefix.
+      return prefix >= SHORTEST[family] ? [plain, `${plain}/${prefix}`] : [plain];
+    }),
+  );
+}
+
+const listOwnNetworks = () => toOwnNetworks(networkInterfaces());
+
 /** Resolves a host name to all its addresses. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
@@ -52,11 +77,13 @@ const DNS_TIMEOUT_MS = 5000;
  */
 export async function resolveTarget(host: string, policy: TargetPolicy, resolve: Resolve): Promise<readonly Address[]> {
   const plain = host.replace(/^\[|\]$/g, '');
-  const found = isIP(plain) === 0 ? await resolveInTime(plain, resolve) : [plain];
+  const isNameless = plain.replaceAll('.', '') === '';
+  const found = isIP(plain) !== 0 ? [plain] : isNameless ? [] : await resolveInTime(plain, resolve);
   const addresses = found.map(parseAddress).filter((address) => address !== null);
   if (addresses.length === 0) throw new TargetRefused(serverMessage('alert_host_unknown', { host: plain }));
   const allowed = AddressSet.from(policy.privateTargets);
-  if (addresses.some((address) => isPrivate(address) && !allowed.has(address))) {
+  const own = AddressSet.from((policy.ownNetworks ?? listOwnNetworks)());
+  if (addresses.some((address) => isPrivate(address, own) && !allowed.has(address))) {
     throw new TargetRefused('This address is inside a private network. Ask your hosting provider to allow it.');
   }
   return addresses;
@@ -75,11 +102,21 @@ async function resolveInTime(host: string, resolve: Resolve): Promise<readonly s
 }
 
 /**
- * Whether an address is not public. An IPv4 address inside IPv6 (mapped, or by NAT64) is treated as the IPv4 address.
+ * Whether an address is not public, or is in one of the machine's own networks. An IPv4 address inside IPv6 (mapped, by
+ * NAT64 or by ISATAP) is treated as the IPv4 address.
  */
-function isPrivate(address: Address): boolean {
+function isPrivate(address: Address, own: AddressSet): boolean {
   const { words } = address;
-  return NOT_PUBLIC.has(isNat64(words) ? toAddress([0, 0, 0xffff, words[3]]) : address);
+  const ipv4 = toAddress([0, 0, 0xffff, words[3]]);
+  const isInside = (one: Address) => NOT_PUBLIC.has(one) || own.has(one);
+  if (isNat64(words)) return own.has(address) || isInside(ipv4);
+  return isInside(address) || (isIsatap(words) && isInside(ipv4));
+}
+
+/** Whether the last word of an address is an IPv4 address that a tunnel of the machine may use (RFC 5214 section 6.1). */
+function isIsatap(words: Address['words']): boolean {
+  // With or without the bit for addresses that are unique worldwide.
+  return words[2] === 0x00005efe || words[2] === 0x02005efe;
 }
 
 /**
@@ -92,6 +129,7 @@ export function parseWebhookUrl(text: string, { plainHttp }: TargetPolicy): URL 
     throw new TargetRefused('Enter a whole address, for example https://hooks.example.com/site.');
   }
   if (url.protocol === 'http:' && !plainHttp) throw new TargetRefused('Use an address that begins with https://.');
+  if (url.port === '0') throw new TargetRefused('Use a port from 1 to 65535.');
   if (url.username !== '' || url.password !== '') {
     throw new TargetRefused('Leave the user name and the password out of the address.');
   }

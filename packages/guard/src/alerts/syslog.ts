@@ -1,10 +1,21 @@
 import { createSocket } from 'node:dgram';
-import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
+import type { Address } from '../lib/address.js';
 import { plainText } from '../lib/plain-text.js';
 import type { AlertSettings } from './alert-settings.js';
-import { type Resolve, resolveTarget, type TargetPolicy, TargetRefused } from './safe-target.js';
-import { type AlertMessage, type DeliveryOutcome, toReason } from './webhook.js';
+import { resolveTarget } from './safe-target.js';
+import {
+  type Connection,
+  connectTo,
+  type DeliveryOutcome,
+  runDelivery,
+  type SendDeps,
+  type Sending,
+  TimedOut,
+  toReset,
+} from './sending.js';
+import type { AlertMessage } from './webhook.js';
 
 export type SyslogTarget = NonNullable<AlertSettings['syslog']>;
 
@@ -15,7 +26,8 @@ const SEVERITIES = { critical: 2, warning: 4, info: 6 } as const;
 const DATA_ID = 'alert@32473';
 /** A receiver must accept 480 bytes and should accept 2048 (RFC 5424 section 6.1). */
 const MAX_BYTES = 2048;
-const TIMEOUT_MS = 10_000;
+/** Maximum length of a parameter, characters. URLs are the longest. */
+const VALUE_MAX = 500;
 const NIL = '-';
 
 /**
@@ -23,7 +35,7 @@ const NIL = '-';
  * its parameter.
  */
 export function toSyslogMessage(
-  { uid, kind, at, site, text }: AlertMessage,
+  { uid, kind, at, site, text, count }: AlertMessage,
   from: { readonly host: string; readonly pid: number },
 ): string {
   const priority = FACILITY * 8 + SEVERITIES[text.severity];
@@ -35,10 +47,16 @@ export function toSyslogMessage(
     String(from.pid),
     toName(kind, 32),
   ].join(' ');
-  const data = `[${DATA_ID} site="${toValue(site.id)}" url="${toValue(site.url)}" id="${toValue(uid)}"]`;
+  const parameters = {
+    ...{ site: site.id, url: site.url, id: uid },
+    ...(count === undefined ? {} : { count: String(count) }),
+    ...(text.log === null ? {} : { log: text.log }),
+  };
+  const named = Object.entries(parameters).map(([name, value]) => `${name}="${toValue(value)}"`);
+  const data = `[${[DATA_ID, ...named].join(' ')}]`;
   // The byte order mark says that the text is UTF-8.
   const facts = text.facts.map(({ name, value }) => `${name}: ${value}`).join('; ');
-  const message = plainText(`${text.headline}. ${text.lead} ${facts}`, MAX_BYTES);
+  const message = plainText(`${text.headline}. ${text.lead} ${facts}. ${text.task.text}`, MAX_BYTES);
   return cutBytes(`${header} ${data} \ufeff${message}`, MAX_BYTES);
 }
 
@@ -49,7 +67,7 @@ function toName(text: string, maxLength: number): string {
 
 /** Returns the value of a parameter: `"`, `\` and `]` are escaped (RFC 5424 section 6.3.3). */
 function toValue(text: string): string {
-  return plainText(text, 200).replace(/["\\\]]/g, (character) => `\\${character}`);
+  return plainText(text, VALUE_MAX).replace(/["\\\]]/g, (character) => `\\${character}`);
 }
 
 function cutBytes(text: string, maxBytes: number): string {
@@ -61,58 +79,107 @@ function cutBytes(text: string, maxBytes: number): string {
   return bytes.subarray(0, end).toString();
 }
 
-/** Frames a message for TCP: RFC 6587 section 3.4.1 (octet counting) or 3.4.2 (a line feed at the end). */
-export function frameMessage(message: string, framing: SyslogTarget['framing']): string {
-  return framing === 'octets' ? `${Buffer.byteLength(message)} ${message}` : `${message}\n`;
+/**
+ * Frames a message for a stream: RFC 6587 section 3.4.1 (octet counting) or 3.4.2 (a line feed at the end). TLS has octet
+ * counting only (RFC 5425 section 4.3).
+ */
+export function frameMessage(message: string, { protocol, framing }: Omit<SyslogTarget, 'host' | 'port'>): string {
+  return protocol === 'tls' || framing === 'octets' ? `${Buffer.byteLength(message)} ${message}` : `${message}\n`;
 }
 
-/** Sends an alert to a system log. Never throws. By UDP, a message counts as sent once the system has accepted it. */
-export async function sendToSyslog(
-  target: SyslogTarget,
-  message: AlertMessage,
-  { policy, resolve }: { readonly policy: TargetPolicy; readonly resolve: Resolve },
-): Promise<DeliveryOutcome> {
-  const { host, port, protocol, framing } = target;
+/**
+ * Sends an alert to a system log. By UDP, a message counts as sent once the system has accepted it. By TCP and TLS, it
+ * counts as sent once the log server has closed the connection, or keeps it open without an error.
+ * @throws only the error of `onSend`
+ */
+export function sendToSyslog(target: SyslogTarget, message: AlertMessage, deps: SendDeps): Promise<DeliveryOutcome> {
+  const { host, port, protocol } = target;
   const text = toSyslogMessage(message, { host: hostname(), pid: process.pid });
-  try {
-    const [address] = await resolveTarget(host, policy, resolve);
-    if (address === undefined) throw new Error('No address.');
-    if (protocol === 'udp') await sendDatagram({ address: address.text, family: address.family, port }, text);
-    else await sendByTcp({ address: address.text, port }, frameMessage(text, framing));
-    return { ok: true, answer: protocol === 'udp' ? 'Sent. UDP has no answer.' : 'The log took it.' };
-  } catch (error) {
-    return { ok: false, answer: error instanceof TargetRefused ? error.text : toReason(error) };
-  }
+  return runDelivery(deps, async (sending) => {
+    const { policy, resolve, onSend, limits } = sending;
+    const addresses = await resolveTarget(host, policy, resolve);
+    if (protocol === 'udp') {
+      await onSend();
+      await sendDatagram(addresses[0] as Address, port, text);
+      return { ok: true, answer: 'Sent. UDP has no answer.' };
+    }
+    const begin = performance.now();
+    const tls = protocol === 'tls' ? { authorities: policy.authorities } : null;
+    const connection = await connectTo({ host, port, addresses, tls }, limits.connectMs);
+    const connectedMs = performance.now() - begin;
+    try {
+      await sendByStream(connection, frameMessage(text, target), sending, connectedMs);
+      return { ok: true, answer: 'The log took it.' };
+    } finally {
+      connection.socket.destroy();
+    }
+  });
 }
 
-function sendDatagram(
-  { address, family, port }: { readonly address: string; readonly family: 4 | 6; readonly port: number },
-  text: string,
-): Promise<void> {
+function sendDatagram({ text: address, family }: Address, port: number, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = createSocket(family === 4 ? 'udp4' : 'udp6');
+    let open = true;
     const end = (error: Error | null | undefined) => {
-      socket.close();
+      if (open) socket.close();
+      open = false;
       if (error) reject(error);
       else resolve();
     };
-    socket.once('error', end);
+    socket.on('error', end);
     socket.send(text, port, address, (error) => end(error));
   });
 }
 
-function sendByTcp(
-  { address, port }: { readonly address: string; readonly port: number },
+/**
+ * Sends a message and waits until the log server has it. Syslog has no answer, so the end of the connection is the only
+ * sign, and it must belong to the message: a server that closes at once, before it reads, resets the connection when the
+ * message arrives. A program that no longer reads from the socket learns that only by writing, and after its own end it
+ * can't write. So guard ends the connection after the time that a reset takes, and writes nothing to it before: an empty
+ * write sends no byte, but fails after a reset.
+ * @param connectedMs how long connecting took, a round trip or more
+ */
+async function sendByStream(
+  { socket, tcp }: Connection,
   text: string,
+  { onSend, limits }: Pick<Sending, 'onSend' | 'limits'>,
+  connectedMs: number,
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: address, port });
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(Object.assign(new Error('Timed out.'), { code: 'ETIMEDOUT' })));
+  const broken = new Promise<never>((_, reject) => {
     socket.once('error', reject);
-    // The callback runs once all data and the end of the stream were passed to the system.
-    socket.once('connect', () => socket.end(text, () => resolve()));
-    socket.once('close', () => resolve());
-    // A syslog server sends nothing; data from it is discarded.
-    socket.resume();
+    socket.once('close', () => reject(toReset()));
   });
+  broken.catch(() => {});
+  const ended = new Promise<void>((done) => void socket.once('end', done));
+  // A log server sends nothing; data from it is discarded.
+  socket.resume();
+  await onSend();
+
+  const resetMs = limits.resetMs + connectedMs;
+  const accepted = await isDoneIn(limits.connectMs, Promise.race([broken, write(socket, text)]));
+  if (!accepted) throw new TimedOut('connect');
+  const hasEnded = await isDoneIn(resetMs, Promise.race([broken, ended]));
+  if (hasEnded) await isDoneIn(resetMs, broken);
+  await Promise.race([broken, write(tcp, '')]);
+  socket.end();
+  if (!hasEnded) await isDoneIn(limits.closeMs, Promise.race([broken, ended]));
+}
+
+function write(socket: Socket, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Whether work is done within this time. Rejects with its error. */
+async function isDoneIn(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((done) => {
+    timer = setTimeout(() => done(false), ms);
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

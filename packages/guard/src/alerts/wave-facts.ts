@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { ActivityStore } from '../activity/index.js';
+import { type ActivityStore, toKeyRange } from '../activity/index.js';
 import { parseRange } from '../lib/address-set.js';
 import type { SiteId } from '../site.js';
 import { StorageError } from '../storage/storage-error.js';
 import { findCommonNetwork, HOUR, isInside, type Wave } from './alert-rules.js';
-import type { WaveAlert } from './describe-alert.js';
+import type { WaveAlert } from './describe-wave.js';
 
 /** Events read from the log for one wave. */
 const EVENTS_MAX = 2000;
@@ -27,11 +27,19 @@ export async function readWaveFacts(
     const rows = await store.listEvents({ site, filter, anchor: null, before: null, skip: 0, limit: EVENTS_MAX });
     return rows.filter(({ address }) => address !== '' && ranges.some((range) => isInside(address, range)));
   };
+  const network = findCommonNetwork(addresses);
+  const range = network === null ? null : parseRange(network);
   const tried = new Map<string, number>();
   let gotIn: boolean | null = null;
+  let membersThere: boolean | null = null;
   try {
     for (const { object } of await find('login.failed')) tried.set(object, (tried.get(object) ?? 0) + 1);
     gotIn = (await find('login')).length > 0;
+    if (range !== null) {
+      const filter = { from: null, to: null, activity: 'login', addresses: [toKeyRange(range)] };
+      const logins = await store.listEvents({ site, filter, anchor: null, before: null, skip: 0, limit: 1 });
+      membersThere = logins.length > 0;
+    }
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
   }
@@ -41,10 +49,9 @@ export async function readWaveFacts(
       .update(JSON.stringify([site, from, to]))
       .digest('hex')
       .slice(0, 32),
-    ...{ at: to, from, to, gotIn },
+    ...{ at: to, from, to, gotIn, network, membersThere },
     addresses: addresses.length,
     failures: lockouts.reduce((sum, { failures }) => sum + failures, 0),
-    network: findCommonNetwork(addresses),
     names: [...tried]
       .map(([login, failures]) => ({ login, failures }))
       .sort((one, other) => other.failures - one.failures)

@@ -1,19 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { LookupFunction } from 'node:net';
+import type { Socket } from 'node:net';
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import { serverMessage } from '@security-optimizer/contract/server-messages';
-import { plainText } from '../lib/plain-text.js';
 import { version } from '../lib/version.js';
-import type { AlertText } from './describe-alert.js';
-import { parseWebhookUrl, type Resolve, resolveTarget, type TargetPolicy, TargetRefused } from './safe-target.js';
+import type { AlertText } from './alert-text.js';
+import { parseWebhookUrl, resolveTarget } from './safe-target.js';
+import { connectTo, type DeliveryOutcome, runDelivery, type SendDeps, TimedOut, toReset } from './sending.js';
 
-/** The outcome of a delivery. `answer` is a text for the owner. */
-export interface DeliveryOutcome {
-  readonly ok: boolean;
-  readonly answer: ServerText;
-}
+export type { DeliveryOutcome } from './sending.js';
 
 /** An alert as webhooks and system logs get it. */
 export interface AlertMessage {
@@ -23,21 +19,46 @@ export interface AlertMessage {
   readonly at: number;
   readonly site: { readonly id: string; readonly url: string };
   readonly text: AlertText;
+  /** Number of alerts that this message combines. */
+  readonly count?: number;
+  /** The combined alerts, perhaps not all. */
+  readonly alerts?: readonly {
+    readonly id: string;
+    readonly kind: string;
+    /** Milliseconds since the Unix epoch. */
+    readonly at: number;
+    readonly title: string;
+  }[];
 }
 
-const TIMEOUT_MS = 10_000;
+/** Returns the response as a text for the owner: the status alone, or what it means. */
+function toAnswer(status: number): ServerText {
+  const code = String(status);
+  if (status >= 200 && status < 300) return code;
+  return serverMessage(status >= 300 && status < 400 ? 'alert_redirected' : 'alert_refused', { code });
+}
 
 /** Returns the body of a webhook: the envelope of Standard Webhooks with the alert. See docs/developer/alerts.md. */
-export function toWebhookBody({ uid, kind, at, site, text }: AlertMessage): string {
+export function toWebhookBody({ uid, kind, at, site, text, count, alerts }: AlertMessage): string {
   return JSON.stringify({
     type: `alert.${kind}`,
     timestamp: new Date(at).toISOString(),
     data: {
       ...{ id: uid, kind, site, severity: text.severity },
-      ...{ title: text.headline, meaning: text.lead, action: text.task.text, link: text.task.button?.href ?? null },
-      facts: text.facts.map(({ name, value }) => ({ name, value })),
+      ...{ title: text.headline, meaning: text.lead, action: text.task.text },
+      ...{ link: text.task.button?.href ?? null, log: text.log },
+      facts: [...text.facts, ...(alerts === undefined ? (text.list?.rows ?? []) : [])].map(({ name, value }) => ({
+        name,
+        value,
+      })),
+      ...(count === undefined ? {} : { count }),
+      ...(alerts === undefined ? {} : { alerts: alerts.map(toCombined) }),
     },
   });
+}
+
+function toCombined({ id, kind, at, title }: NonNullable<AlertMessage['alerts']>[number]): object {
+  return { id, kind, timestamp: new Date(at).toISOString(), title };
 }
 
 /**
@@ -53,37 +74,38 @@ export function signWebhook(secret: string, id: string, body: string, now: numbe
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
 
-/** Sends an alert as signed JSON. Never throws. */
+/** Sends an alert as signed JSON. Throws only the error of `onSend`. */
 export function sendWebhook(
   { url, secret }: { readonly url: string; readonly secret: string },
   message: AlertMessage,
-  deps: { readonly policy: TargetPolicy; readonly resolve: Resolve; readonly now: number },
+  deps: SendDeps & { readonly now: number },
 ): Promise<DeliveryOutcome> {
   const body = toWebhookBody(message);
   return post(url, body, signWebhook(secret, message.uid, body, deps.now), deps);
 }
 
-/** Posts a text to an incoming webhook of Slack. Never throws. */
+/** Posts a text to an incoming webhook of Slack. Throws only the error of `onSend`. */
 export function sendToSlack(
   { url }: { readonly url: string },
-  texts: readonly AlertText[],
-  deps: { readonly policy: TargetPolicy; readonly resolve: Resolve },
+  text: AlertText,
+  deps: SendDeps,
 ): Promise<DeliveryOutcome> {
-  return post(url, toSlackBody(texts), {}, deps);
+  return post(url, toSlackBody(text), {}, deps);
 }
 
 /** Returns the message for Slack and services with the same format. Only guard's own links are links in it. */
-export function toSlackBody(texts: readonly AlertText[]): string {
-  const blocks = texts.map(({ headline, lead, facts, task }) =>
-    [
-      toSlackText(headline),
-      toSlackText(lead),
-      ...facts.map(({ name, value }) => toSlackText(`${name}: ${value}`)),
-      toSlackText(`${task.title}: ${task.text}`),
-      ...(task.button === null ? [] : [task.button.href]),
-    ].join('\n'),
-  );
-  return JSON.stringify({ text: blocks.join('\n\n'), mrkdwn: false, link_names: false, unfurl_links: false });
+export function toSlackBody({ headline, lead, facts, list, task, log }: AlertText): string {
+  const toLine = ({ name, value }: { readonly name: string; readonly value: string }) =>
+    toSlackText(`${name}: ${value}`);
+  const links = [task.button?.href ?? null, log].filter((href) => href !== null);
+  const lines = [
+    ...[headline, lead].map(toSlackText),
+    ...facts.map(toLine),
+    ...(list === undefined ? [] : [toSlackText(list.title), ...list.rows.map(toLine)]),
+    toSlackText(`${task.title}: ${task.text}`),
+    ...new Set(links),
+  ];
+  return JSON.stringify({ text: lines.join('\n'), mrkdwn: false, link_names: false, unfurl_links: false });
 }
 
 const ZERO_WIDTH = '\u200b';
@@ -100,70 +122,82 @@ function toSlackText(text: string): string {
     .replace(/\bwww\./gi, (characters) => `www${ZERO_WIDTH}${characters.slice(3)}`);
 }
 
-async function post(
+function post(
   address: string,
   body: string,
   headers: Readonly<Record<string, string>>,
-  { policy, resolve }: { readonly policy: TargetPolicy; readonly resolve: Resolve },
+  deps: SendDeps,
 ): Promise<DeliveryOutcome> {
-  try {
+  const begin = performance.now();
+  return runDelivery(deps, async ({ policy, resolve, onSend, limits }) => {
+    let lastMs = begin + limits.exchangeMs;
     // Checked again, since the provider's configuration and DNS may have changed.
     const url = parseWebhookUrl(address, policy);
     const addresses = await resolveTarget(url.hostname, policy, resolve);
-    const status = await postTo(url, addresses, body, headers);
-    return { ok: status >= 200 && status < 300, answer: String(status) };
-  } catch (error) {
-    return { ok: false, answer: error instanceof TargetRefused ? error.text : toReason(error) };
-  }
-}
-
-/**
- * Posts to one of these addresses and no other. Redirects are not followed, and the response body is not read: an owner
- * must not see responses of services inside a network.
- */
-function postTo(
-  url: URL,
-  addresses: readonly { readonly text: string; readonly family: 4 | 6 }[],
-  body: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<number> {
-  const all = addresses.map(({ text, family }) => ({ address: text, family }));
-  const pinned: LookupFunction = (_host, options, done) => {
-    if (options.all) done(null, all);
-    else done(null, (all[0] as (typeof all)[number]).address, (all[0] as (typeof all)[number]).family);
-  };
-  return new Promise((resolve, reject) => {
-    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(
-      url,
+    const isSecure = url.protocol === 'https:';
+    const { socket } = await connectTo(
       {
-        ...{ method: 'POST', lookup: pinned, agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) },
-        headers: {
-          ...headers,
-          'content-type': 'application/json; charset=utf-8',
-          'content-length': Buffer.byteLength(body),
-          'user-agent': `security-optimizer/${version}`,
-        },
+        ...{ host: url.hostname, port: Number(url.port || (isSecure ? 443 : 80)), addresses },
+        tls: isSecure ? { authorities: policy.authorities, protocols: ['http/1.1'] } : null,
       },
-      (response) => {
-        resolve(response.statusCode ?? 0);
-        response.destroy();
-      },
+      Math.min(limits.connectMs, lastMs - performance.now()),
     );
-    request.on('error', reject);
-    request.end(body);
+    try {
+      const connected = performance.now();
+      await onSend();
+      // Guard's own work is no delay of the service.
+      lastMs += performance.now() - connected;
+      if (socket.destroyed) throw socket.errored ?? toReset();
+      const status = await postBy(socket, url, body, headers, lastMs - performance.now());
+      return { ok: status >= 200 && status < 300, answer: toAnswer(status) };
+    } finally {
+      socket.destroy();
+    }
   });
 }
 
-const REASON_MAX = 120;
+/** Interim responses (1xx) that are ignored. A service that sends more never answers. */
+const INTERIM_MAX = 20;
 
-/** Returns why nothing was delivered, without the address, which may contain a secret. */
-export function toReason(error: unknown): ServerText {
-  const { name, code } = error as { readonly name?: string; readonly code?: unknown };
-  if (name === 'AbortError' || name === 'TimeoutError' || code === 'ETIMEDOUT') {
-    return 'The service did not answer within 10 seconds.';
-  }
-  if (code === 'ECONNREFUSED') return 'Nothing answers at this address.';
-  const isTls = typeof code === 'string' && /CERT|TLS|SSL|ERR_TLS|SELF_SIGNED|UNABLE_TO/.test(code);
-  if (isTls) return 'The certificate of the service can’t be trusted.';
-  return serverMessage('alert_connection_failed', { code: plainText(String(code ?? name ?? ''), REASON_MAX) });
+/**
+ * Posts by a connection and returns the status. Redirects are not followed, and the response body is not read: an owner
+ * must not see responses of services inside a network. A head of more than 16 KB is an error.
+ */
+function postBy(
+  socket: Socket,
+  url: URL,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  exchangeMs: number,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+      method: 'POST',
+      createConnection: () => socket,
+      maxHeaderSize: 16_384,
+      headers: {
+        ...headers,
+        host: url.host,
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': Buffer.byteLength(body),
+        'user-agent': `security-optimizer/${version}`,
+      },
+    });
+    // Bounds the whole exchange: a service may send a byte now and then.
+    const timer = setTimeout(() => request.destroy(new TimedOut('exchange')), Math.max(0, exchangeMs));
+    let interim = 0;
+    request.on('information', () => {
+      if (++interim > INTERIM_MAX) request.destroy(Object.assign(new Error('no-response'), { code: 'EPROTO' }));
+    });
+    request.on('response', (response) => {
+      resolve(response.statusCode ?? 0);
+      response.destroy();
+    });
+    request.on('error', reject);
+    request.on('close', () => {
+      clearTimeout(timer);
+      reject(toReset());
+    });
+    request.end(body);
+  });
 }

@@ -133,7 +133,7 @@ const inFile = some({
     coreChecksums: source,
   }),
   mail: some({ smtp: fc.option(smtpKeys) }),
-  alerts: some({ privateTargets: fc.array(range), plainHttp: fc.boolean() }),
+  alerts: some({ privateTargets: fc.array(range), plainHttp: fc.boolean(), caFile: fc.option(file) }),
   weeklyReport: some({ maxEmails: from(1, 100) }),
   branding,
   consent: some({ technicalDataUrl: fc.option(source), emailUrl: fc.option(source) }),

@@ -255,6 +255,7 @@ export type SiteEntry = z.output<typeof siteEntry>;
 const MAIL_HOST_HELP = 'use the name or address of a mail server, for example smtp.example.com';
 const FROM_HELP = 'use an e-mail address, for example reports@example.com or Reports <reports@example.com>';
 const USER_HELP = 'use the name with which the mail server lets guard in, or null';
+const CA_FILE_HELP = 'use a file of certificate authorities in PEM format, or null';
 const PASSWORD_FILE_HELP = 'use a file that holds the password alone, or null';
 
 /** A sender, with or without a name, and without characters that could begin another header. */
@@ -321,6 +322,7 @@ export const configFile = z.strictObject({
     .strictObject({
       privateTargets: z.array(addressRange, { error: RANGE_HELP }).default([]),
       plainHttp: z.boolean({ error: 'use true or false' }).default(false),
+      caFile: z.string({ error: CA_FILE_HELP }).min(1, { error: CA_FILE_HELP }).nullable().default(null),
     })
     .prefault({}),
   weeklyReport: z.strictObject({ maxEmails: limit(1, 100, 'addresses').default(DEFAULT_MAX_EMAILS) }).prefault({}),

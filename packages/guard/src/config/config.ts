@@ -68,6 +68,8 @@ export interface Config {
     readonly privateTargets: readonly string[];
     /** Whether webhooks may use http. */
     readonly plainHttp: boolean;
+    /** Certificate authorities that are trusted beside the built-in ones, PEM, one in each entry. */
+    readonly authorities: readonly string[];
   };
   readonly weeklyReport: {
     /** Maximum number of recipients of a site. */

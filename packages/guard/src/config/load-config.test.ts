@@ -1,6 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { certificateAuthority, hasOpenssl } from '../../test/support/certificates.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { ConfigError, loadConfig } from './load-config.js';
 
@@ -235,6 +236,43 @@ it.each([
   const mistakes = await findMistakes(await folder({ sites: [site], mail: { smtp } }));
   expect(mistakes).toHaveLength(1);
   expect(mistakes[0]).toContain(mistake);
+});
+
+it.skipIf(!hasOpenssl)(
+  'further certificate authorities for alerts are read from a PEM file with comments',
+  async () => {
+    const [one, other] = [await certificateAuthority(), await certificateAuthority()];
+    const dataDir = await folder({ sites: [site], alerts: { caFile: 'alerts.pem' } });
+    await writeFile(join(dataDir, 'alerts.pem'), `Our CA\r\n${one.cert}# the next one\n${other.cert.trim()}`);
+    const { alerts } = await loadConfig({ dataDir, env: {} });
+    expect(alerts).toMatchObject({ privateTargets: [], plainHttp: false });
+    expect(alerts.authorities.map((text) => text.trim())).toEqual([one.cert.trim(), other.cert.trim()]);
+    const none = await loadConfig({ dataDir: await folder({ sites: [site] }), env: {} });
+    expect(none.alerts.authorities).toEqual([]);
+  },
+);
+
+it.skipIf(!hasOpenssl)('a file of certificate authorities that can’t be used is refused', async () => {
+  const dataDir = await folder({ sites: [site], alerts: { caFile: 'alerts.pem' } });
+  const file = join(dataDir, 'alerts.pem');
+  expect(await findMistakes(dataDir)).toEqual(['alerts.pem: can’t be read (ENOENT); alerts.caFile names it']);
+  const { cert } = await certificateAuthority();
+  const noCertificate =
+    'alerts.pem: holds no certificate in PEM format (-----BEGIN CERTIFICATE-----); alerts.caFile names it';
+  for (const text of ['', 'hello', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n']) {
+    await writeFile(file, text);
+    expect([text, await findMistakes(dataDir)]).toEqual([text, [noCertificate]]);
+  }
+  for (const text of [cert.slice(0, 300), cert.replace(/\n[^\n]{20}/, '\n'), cert.replace('MII', '!!!')]) {
+    await writeFile(file, `${cert}${text}`);
+    expect(await findMistakes(dataDir)).toEqual(['alerts.pem: certificate 2 is damaged; alerts.caFile names it']);
+  }
+  for (const caFile of ['', 7, ['alerts.pem']]) {
+    const mistakes = await findMistakes(await folder({ sites: [site], alerts: { caFile } }));
+    expect(mistakes).toEqual([
+      'guard.json: alerts.caFile: use a file of certificate authorities in PEM format, or null',
+    ]);
+  }
 });
 
 it('port 465 uses implicit TLS', async () => {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -81,6 +82,7 @@ export async function loadConfig(
     sites.push({ ...rest, wordpressDir, ...muPluginsDir, ...sharedConnector, ...ownProxies, ...secret });
   }
   const smtp = await readSmtp(dataDir, merged.mail.smtp, options.env ?? process.env, mistakes);
+  const authorities = await readAuthorities(dataDir, merged.alerts.caFile, mistakes);
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   const { securityLog } = merged.activity;
   const activity = {
@@ -88,7 +90,8 @@ export async function loadConfig(
     securityLog: securityLog === null ? null : resolve(dataDir, securityLog),
     monitors: toConfiguredRanges(merged.activity.monitors),
   };
-  const alerts = { ...merged.alerts, privateTargets: toConfiguredRanges(merged.alerts.privateTargets) };
+  const { privateTargets, plainHttp } = merged.alerts;
+  const alerts = { privateTargets: toConfiguredRanges(privateTargets), plainHttp, authorities };
   return { dataDir, ...merged, trustedProxies, activity, alerts, sites, quarantined, mail: { smtp } };
 }
 
@@ -274,6 +277,35 @@ async function readPassword(dataDir: string, name: string | null, mistakes: stri
     mistakes.push(`${file}: can’t be read (${(error as NodeJS.ErrnoException).code})`);
     return '';
   }
+}
+
+const CERTIFICATE = '-----BEGIN CERTIFICATE-----';
+const CERTIFICATE_END = '-----END CERTIFICATE-----';
+
+/** Reads further certificate authorities. Text between the certificates of a PEM file is a comment (RFC 7468). */
+async function readAuthorities(dataDir: string, name: string | null, mistakes: string[]): Promise<readonly string[]> {
+  if (name === null) return [];
+  const file = resolve(dataDir, name);
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    mistakes.push(`${file}: can’t be read (${(error as NodeJS.ErrnoException).code}); alerts.caFile names it`);
+    return [];
+  }
+  const [, ...parts] = text.split(CERTIFICATE);
+  const certificates = parts.map((part) => `${CERTIFICATE}${part.split(CERTIFICATE_END)[0]}${CERTIFICATE_END}\n`);
+  if (certificates.length === 0) {
+    mistakes.push(`${file}: holds no certificate in PEM format (${CERTIFICATE}); alerts.caFile names it`);
+  }
+  for (const [at, certificate] of certificates.entries()) {
+    try {
+      new X509Certificate(certificate);
+    } catch {
+      mistakes.push(`${file}: certificate ${at + 1} is damaged; alerts.caFile names it`);
+    }
+  }
+  return certificates;
 }
 
 async function refuseReadableByOthers(file: string, mistakes: string[]): Promise<void> {

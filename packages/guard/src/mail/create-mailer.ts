@@ -16,7 +16,8 @@ export function createMailer({ smtp }: Config['mail'], wordpress: Pick<Connector
 /** Creates a mailer that sends through the site's WordPress. */
 export function createWordPressMailer(client: Pick<ConnectorClient, 'sendMail'>): Mailer {
   return {
-    async send(site, mail) {
+    async send(site, mail, onSend) {
+      await onSend?.();
       try {
         const fault = await client.sendMail(site, mail);
         if (fault === null) return { kind: 'sent' };

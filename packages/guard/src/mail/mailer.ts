@@ -17,7 +17,11 @@ export type MailOutcome =
   | { readonly kind: 'sent' }
   | { readonly kind: 'refused' | 'unclear'; readonly reason: ServerText };
 
-/** Sends mails by one transport. Never throws. */
+/** Sends mails by one transport. */
 export interface Mailer {
-  send(site: SiteConfig, mail: Mail): Promise<MailOutcome>;
+  /**
+   * @param onSend called once, when the transport is ready and just before the mail is transmitted
+   * @throws the error of `onSend`, and no other; then nothing was transmitted
+   */
+  send(site: SiteConfig, mail: Mail, onSend?: () => Promise<void>): Promise<MailOutcome>;
 }

@@ -13,7 +13,7 @@ const REASON_MAX = 200;
  * Creates a mailer that uses SMTP (RFC 5321), one connection per mail. The libraries are loaded with the first mail.
  */
 export function createSmtpMailer(server: SmtpServer): Mailer {
-  return { send: (_site, mail) => sendBySmtp(server, mail) };
+  return { send: (_site, mail, onSend) => sendBySmtp(server, mail, onSend) };
 }
 
 /**
@@ -56,7 +56,7 @@ async function open(connection: Connection, { login }: SmtpServer): Promise<void
   }
 }
 
-async function sendBySmtp(server: SmtpServer, mail: Mail): Promise<MailOutcome> {
+async function sendBySmtp(server: SmtpServer, mail: Mail, onSend?: () => Promise<void>): Promise<MailOutcome> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const node = new MailComposer({
     ...mail,
@@ -70,15 +70,26 @@ async function sendBySmtp(server: SmtpServer, mail: Mail): Promise<MailOutcome> 
     const message = await node.build();
     const { from, to } = node.getEnvelope();
     await open(connection, server);
+    await onSend?.().catch((error: unknown) => {
+      throw new NotToBeSent(error);
+    });
     sendStarted = true;
     await step(connection, (done) => connection.send({ from, to }, message, done));
     connection.quit();
     return { kind: 'sent' };
   } catch (error) {
     connection.close();
+    if (error instanceof NotToBeSent) throw error.cause;
     // A response of the server means that it did not accept the mail.
     const hasResponse = typeof (error as { responseCode?: unknown }).responseCode === 'number';
     return { kind: sendStarted && !hasResponse ? 'unclear' : 'refused', reason: toReason(server.host, error) };
+  }
+}
+
+/** The caller has decided at the last moment that the mail is not sent. */
+class NotToBeSent extends Error {
+  constructor(cause: unknown) {
+    super('not-to-be-sent', { cause });
   }
 }
 
@@ -94,8 +105,9 @@ function step(
 }
 
 function toReason(host: string, error: unknown): ServerText {
-  const { message } = error as { message?: string };
-  const response = message ?? 'unknown error';
+  // The response of the server alone, if there is one.
+  const { message, response: said } = error as { message?: string; response?: string };
+  const response = said ?? message ?? 'unknown error';
   return serverMessage('mail_server_refused', { host, answer: plainText(response, REASON_MAX) });
 }
 

@@ -119,11 +119,11 @@ it.each(TYPED)(
       ...{ kind: 'software-added', uid: 'u', at: NOON, by: typed, address: '192.0.2.1' },
       ...{ software: 'plugin', name: typed, action: 'installed' },
     } as Alert;
-    const { notice } = composeMail([alert], site, { email: ANNA, perHour: 4, now: NOON });
+    const { notice } = composeMail([alert], [], site, { email: ANNA, perHour: 4, now: NOON });
     const mail = await arrived(notice);
     expectNothingRuns(mail);
     const headline = `The plugin ${shown} was installed`;
-    expect(mail.subject.replace('=\u2060?', '=?')).toBe(headline);
+    expect(mail.subject.replace('=\u2060?', '=?')).toBe(`example.com: ${headline}`);
     for (const part of [mail.text, htmlText(mail.html)]) expect(part).toContain(headline);
     expect(mail.text.replaceAll('\r\n', '\n')).toContain(`By: ${shown}\n`);
     expect(htmlText(mail.html)).toContain(`By${shown}`);
@@ -135,7 +135,7 @@ it.each(TYPED)('%j is displayed correctly in a mail of several alerts', async (t
     (uid) => ({ kind: 'new-administrator', uid, at: NOON, by: typed, login: typed, address: null }) as unknown as Alert,
   );
   const added = { ...alerts[1], kind: 'software-added', software: 'theme', name: typed, action: 'activated' } as Alert;
-  const { notice } = composeMail([alerts[0] as Alert, added], site, { email: ANNA, perHour: 4, now: NOON });
+  const { notice } = composeMail([alerts[0] as Alert, added], [], site, { email: ANNA, perHour: 4, now: NOON });
   const mail = await arrived(notice);
   expectNothingRuns(mail);
   for (const part of [mail.text, htmlText(mail.html)]) expect(part).toContain(`The theme ${shown} was switched on`);

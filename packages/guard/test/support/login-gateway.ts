@@ -110,6 +110,7 @@ export async function startLoginGateway(
     },
     activity: { maxRows: 1000, dns: [], monitors: [], securityLog: null },
     mail: { smtp: null },
+    alerts: { privateTargets: [], plainHttp: false, authorities: [] },
     logLevel: 'silent',
   };
   const snapshots = new LiveSnapshots();

@@ -19,6 +19,8 @@ final class Security_Optimizer_Activity {
 		'wp_login_failed'                            => array( 'Users', 'fail_log_in' ),
 		'application_password_failed_authentication' => array( 'Users', 'fail_application' ),
 		'wp_logout'                                  => array( 'Users', 'log_out' ),
+		'authenticate'                               => array( 'Program_Logins', 'log_in' ),
+		'application_password_did_authenticate'      => array( 'Program_Logins', 'log_in_by_application' ),
 
 		// Accounts.
 		'wp_pre_insert_user_data'                    => array( 'Users', 'remember_creation' ),
@@ -93,15 +95,18 @@ final class Security_Optimizer_Activity {
 		'wp_delete_site'                             => array( 'Settings', 'delete_site' ),
 	);
 
+	/** Filters whose result is recorded, so that the handler runs last. All others run first. */
+	const RESULTS = array( 'authenticate' );
+
 	/** @var true[] Keys of what was already recorded in this request. */
 	private static $recorded = array();
 
 	/**
-	 * At the first priority: plugins that redirect on these hooks end the request.
+	 * Mostly at the first priority: plugins that redirect on these hooks end the request.
 	 */
 	public static function add() {
 		foreach ( self::HOOKS as $hook => $method ) {
-			add_filter( $hook, array( __CLASS__, 'handle' ), PHP_INT_MIN, 5 );
+			add_filter( $hook, array( __CLASS__, 'handle' ), in_array( $hook, self::RESULTS, true ) ? PHP_INT_MAX : PHP_INT_MIN, 5 );
 		}
 	}
 

@@ -75,9 +75,14 @@ final class Security_Optimizer_Activity_Settings {
 		}
 		if ( isset( self::OPTIONS[ $name ] ) ) {
 			self::record( $name, $old, $value );
-		} elseif ( $wpdb->get_blog_prefix() . 'user_roles' === $name && Security_Optimizer_Activity::is_first( $name ) ) {
-			// Plugins write this option again for each capability.
-			Security_Optimizer_Outbox::add( 'option.changed', array( 'option', $name, 'Capabilities of roles' ) );
+		} elseif ( 'active_plugins' === $name ) {
+			Security_Optimizer_Activity_Active_Plugins::change( $old, $value );
+		} elseif ( $wpdb->get_blog_prefix() . 'user_roles' === $name ) {
+			if ( Security_Optimizer_Activity::is_first( $name ) ) {
+				// Plugins write this option again for each capability.
+				Security_Optimizer_Outbox::add( 'option.changed', array( 'option', $name, 'Capabilities of roles' ) );
+			}
+			Security_Optimizer_Activity_Roles::change( $old, $value );
 		} elseif ( 'sidebars_widgets' === $name || 0 === strpos( $name, 'widget_' ) ) {
 			self::change_widgets();
 		}
@@ -86,6 +91,9 @@ final class Security_Optimizer_Activity_Settings {
 	public static function add( $name, $value ) {
 		if ( isset( self::OPTIONS[ $name ] ) && ! empty( $value ) ) {
 			self::record( $name, '', $value );
+		} elseif ( 'active_plugins' === $name && ! doing_action( 'wp_initialize_site' ) ) {
+			// Somebody has deleted the list before.
+			Security_Optimizer_Activity_Active_Plugins::change( array(), $value );
 		}
 	}
 
@@ -93,6 +101,8 @@ final class Security_Optimizer_Activity_Settings {
 		// Without a network the hooks of options run as well.
 		if ( is_multisite() && isset( self::OPTIONS[ $name ] ) ) {
 			self::record( $name, $old, $value );
+		} elseif ( 'active_sitewide_plugins' === $name && is_multisite() ) {
+			Security_Optimizer_Activity_Active_Plugins::change_network( $old, $value );
 		}
 	}
 

@@ -19,10 +19,22 @@ final class Security_Optimizer_Activity_Software {
 	private static $pending_deletions = array();
 
 	public static function activate_plugin( $file ) {
-		self::record( 'activated', 'plugin', $file );
+		if ( ! Security_Optimizer_Activity_Active_Plugins::has_recorded( $file ) ) {
+			self::record( 'activated', 'plugin', $file );
+		}
+	}
+
+	/**
+	 * @param string $file Main file of a plugin that is new in the list of active plugins.
+	 * @return string Uid of the event, which this request may still delete.
+	 */
+	public static function record_new_in_list( $file ) {
+		$now = self::read( 'plugin', $file );
+		return Security_Optimizer_Outbox::add_provisional( 'plugin.activated', array( 'plugin', $file, $now ? $now['name'] : $file ) );
 	}
 
 	public static function deactivate_plugin( $file ) {
+		Security_Optimizer_Activity_Active_Plugins::expect_removal( $file );
 		self::record( 'deactivated', 'plugin', $file );
 	}
 

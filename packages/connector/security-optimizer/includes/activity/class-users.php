@@ -26,7 +26,13 @@ final class Security_Optimizer_Activity_Users {
 	private static $roles = array();
 
 	public static function log_in( $login, $user = null ) {
-		$user = $user instanceof WP_User ? $user : get_user_by( 'login', $login );
+		self::record_login( $user instanceof WP_User ? $user : get_user_by( 'login', $login ) );
+	}
+
+	/**
+	 * @param WP_User|false $user User who has logged in.
+	 */
+	public static function record_login( $user ) {
 		if ( ! $user instanceof WP_User || ! self::manages( $user->allcaps ) ) {
 			self::record( 'login', $user, null, null, $user );
 			return;
@@ -220,7 +226,7 @@ final class Security_Optimizer_Activity_Users {
 	 * @param mixed $capabilities As WordPress stores them for a user: roles and single capabilities.
 	 * @return string Their names, comma-separated.
 	 */
-	private static function role_names( $capabilities ) {
+	public static function role_names( $capabilities ) {
 		$names = array();
 		foreach ( array_keys( array_filter( is_array( $capabilities ) ? $capabilities : array() ) ) as $role ) {
 			$names[] = isset( wp_roles()->role_names[ $role ] ) ? wp_roles()->role_names[ $role ] : $role;

@@ -221,15 +221,22 @@ export function SlackDialog({ slack, ...props }: DialogProps & { readonly slack:
   );
 }
 
-const NEW_SYSLOG = { host: '', port: 514, protocol: 'udp', framing: 'octets' } as const;
+type Syslog = NonNullable<Alerts['syslog']>;
+
+const NEW_SYSLOG: Syslog = { host: '', port: 514, protocol: 'udp', framing: 'octets', last: null };
+
+/** RFC 5425 for TLS; RFC 5426 for UDP, and by custom for TCP. */
+function standardPort(protocol: Syslog['protocol']): string {
+  return protocol === 'tls' ? '6514' : '514';
+}
 
 /** System log: host, port and protocol. */
 export function SyslogDialog({ syslog, ...props }: DialogProps & { readonly syslog: Alerts['syslog'] }) {
   const stored = syslog ?? NEW_SYSLOG;
   const [host, setHost] = useState<string>(stored.host);
   const [port, setPort] = useState(String(stored.port));
-  const [protocol, setProtocol] = useState<'udp' | 'tcp'>(stored.protocol);
-  const [framing, setFraming] = useState<'octets' | 'lf'>(stored.framing);
+  const [protocol, setProtocol] = useState(stored.protocol);
+  const [framing, setFraming] = useState(stored.framing);
   const isPort = /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
   const form = { host: toPlainText(host), port: Number(port), protocol, framing };
   const isChanged = (['host', 'port', 'protocol', 'framing'] as const).some((name) => form[name] !== stored[name]);
@@ -282,21 +289,31 @@ export function SyslogDialog({ syslog, ...props }: DialogProps & { readonly sysl
               />
             )}
           </Field>
-          <Field label={__('Protocol', 'security-optimizer')} error={undefined}>
+          <Field
+            label={__('Protocol', 'security-optimizer')}
+            help={
+              protocol === 'tls' ? __('The certificate of the server is checked.', 'security-optimizer') : undefined
+            }
+            error={undefined}
+          >
             {(control) => (
-              <Select
+              <Select<Syslog['protocol']>
                 id={control.id}
                 label={__('Protocol', 'security-optimizer')}
                 value={protocol}
                 options={[
                   { value: 'udp', text: 'UDP' },
                   { value: 'tcp', text: 'TCP' },
+                  { value: 'tls', text: __('TCP with TLS', 'security-optimizer') },
                 ]}
-                onChange={setProtocol}
+                onChange={(chosen) => {
+                  setProtocol(chosen);
+                  if (port === standardPort(protocol)) setPort(standardPort(chosen));
+                }}
               />
             )}
           </Field>
-          {protocol === 'udp' ? null : (
+          {protocol === 'tcp' ? (
             <Field
               label={__('Separation of messages', 'security-optimizer')}
               help={__('Most servers take both.', 'security-optimizer')}
@@ -315,7 +332,7 @@ export function SyslogDialog({ syslog, ...props }: DialogProps & { readonly sysl
                 />
               )}
             </Field>
-          )}
+          ) : null}
         </>
       )}
     </ChannelDialog>

@@ -1,5 +1,6 @@
+import { type AlertKind, alertKinds } from '@security-optimizer/contract/alerts/catalogue';
 import { fetchAlerts } from '@security-optimizer/contract/alerts/endpoints';
-import { type AlertKind, type Alerts, alertsSchema } from '@security-optimizer/contract/alerts/schemas';
+import { type AlertRecipient, type Alerts, alertsSchema } from '@security-optimizer/contract/alerts/schemas';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import * as z from 'zod/mini';
 import { toCall } from '../../api/client.js';
@@ -7,8 +8,9 @@ import { ApiError } from '../../api/envelope.js';
 import { REFETCH_WHEN_VISIBLE } from '../../api/queries.js';
 import { useSite } from '../../api/site-context.js';
 import { readKnown } from '../../api/tolerant-schemas.js';
-import { __, _n, sprintf } from '../../i18n/translate.js';
+import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import type { SettingsSource } from '../settings/settings-query.js';
+import type { SettingsState } from '../settings/use-settings.js';
 
 /** The alerts as settings. */
 export const alertSettings: SettingsSource<Partial<Alerts>> = {
@@ -20,8 +22,7 @@ export const alertSettings: SettingsSource<Partial<Alerts>> = {
 export interface AlertsState {
   /** Null while they load, and if they could not be loaded. */
   readonly alerts: Alerts | null;
-  readonly failure: ApiError | null;
-  readonly retrying: boolean;
+  readonly settings: SettingsState<Alerts>;
   readonly reload: () => void;
   /** Shows the response to a change. */
   readonly store: (data: unknown) => void;
@@ -42,17 +43,22 @@ export function useAlerts(): AlertsState {
     },
     ...REFETCH_WHEN_VISIBLE,
   });
-  const failure = query.error instanceof ApiError ? query.error : null;
+  const { data, error, isFetching } = query;
+  const reload = () => void query.refetch();
   return {
-    alerts: query.data ?? null,
-    failure,
-    retrying: query.isFetching,
-    reload: () => void query.refetch(),
+    alerts: data ?? null,
+    settings:
+      data !== undefined
+        ? { state: 'ready', values: data, failure: error }
+        : error === null
+          ? { state: 'loading' }
+          : { state: 'failed', failure: error, retrying: isFetching, retry: reload },
+    reload,
     store: (data) => {
       const alerts = readAlerts(data);
       if (alerts !== null) client.setQueryData(alertSettings.key, alerts);
     },
-    supported: failure?.status !== 404,
+    supported: error?.status !== 404,
   };
 }
 
@@ -61,88 +67,33 @@ function readAlerts(data: unknown): Alerts | null {
   return z.safeParse(alertsSchema, data).data ?? null;
 }
 
-export interface KindTexts {
-  readonly icon: string;
-  readonly title: string;
-  readonly help: string;
-  /** Its name in the list of a recipient's choices. */
-  readonly short: string;
-}
-
-/** The texts of a kind. */
-export function kindTexts(kind: AlertKind): KindTexts {
-  switch (kind) {
-    case 'new-administrator':
-      return {
-        icon: 'user',
-        title: __('A new administrator', 'security-optimizer'),
-        help: __('Or somebody who becomes one.', 'security-optimizer'),
-        short: __('new administrator', 'security-optimizer'),
-      };
-    case 'administrator-login':
-      return {
-        icon: 'key',
-        title: __('An administrator on a new device', 'security-optimizer'),
-        help: __('Or from a new network.', 'security-optimizer'),
-        short: __('new device', 'security-optimizer'),
-      };
-    case 'lockout-wave':
-      return {
-        icon: 'lock',
-        title: __('Many lockouts at once', 'security-optimizer'),
-        help: __('10 or more within 1 hour.', 'security-optimizer'),
-        short: __('lockouts', 'security-optimizer'),
-      };
-    case 'checkup-finding':
-      return {
-        icon: 'search',
-        title: __('A checkup finds something', 'security-optimizer'),
-        help: __('Or could not run.', 'security-optimizer'),
-        short: __('checkup', 'security-optimizer'),
-      };
-    case 'protection-off':
-      return {
-        icon: 'shield',
-        title: __('A protection is switched off', 'security-optimizer'),
-        help: __('Says who did it.', 'security-optimizer'),
-        short: __('protection off', 'security-optimizer'),
-      };
-    case 'software-added':
-      return {
-        icon: 'plugin',
-        title: __('A plugin is added or switched on', 'security-optimizer'),
-        help: __('Also a theme.', 'security-optimizer'),
-        short: __('plugins', 'security-optimizer'),
-      };
-    case 'vulnerability-found':
-      return {
-        icon: 'alert',
-        title: __('A plugin has a known hole', 'security-optimizer'),
-        help: __('With the update that closes it.', 'security-optimizer'),
-        short: __('known holes', 'security-optimizer'),
-      };
-    case 'trouble':
-      return {
-        icon: 'plug',
-        title: __('The protection itself has trouble', 'security-optimizer'),
-        help: __('Also when WordPress is down.', 'security-optimizer'),
-        short: __('trouble', 'security-optimizer'),
-      };
-  }
+/** Rows of the catalogue, in the order of the page. */
+export function listKinds(kinds: readonly AlertKind[]) {
+  return alertKinds.filter(({ kind }) => kinds.includes(kind));
 }
 
 /** Maximum number of kinds that are named; others are counted. */
 const NAMED_MAX = 3;
 
+export function alertsFailedText(): string {
+  return __('We couldn’t load the alerts.', 'security-optimizer');
+}
+
+/** What a recipient gets, if it is known. */
+export function findChoices(alerts: Alerts | null, email: string): AlertRecipient | null {
+  return alerts?.recipients.find((item) => item.email === email) ?? null;
+}
+
 /** Describes a recipient's choices in one line. */
-export function getsText(alerts: Alerts, email: string): string {
-  const recipient = alerts.recipients.find((item) => item.email === email);
+export function getsText(alerts: Alerts, recipient: AlertRecipient | null): string {
   const report = __('Weekly report', 'security-optimizer');
-  if (recipient === undefined) return report;
+  if (recipient === null) return report;
   const { kinds } = recipient;
   const parts: string[] = recipient.report === 1 ? [report] : [];
   if (kinds.length > 0) {
-    const names = kinds.map((kind) => kindTexts(kind).short).join(', ');
+    const names = listKinds(kinds)
+      .map(({ short }) => translate(short.inSentence))
+      .join(', ');
     parts.push(
       kinds.length === alerts.kinds.length
         ? /* translators: %d: number of kinds of alerts */

@@ -6,11 +6,10 @@ import type { ApiError } from '../../api/envelope.js';
 import { SaveFailed } from '../../forms/request-failed.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
-import { Button } from '../../ui/button.js';
+import { Button, IconButton } from '../../ui/button.js';
 import { useFocusReturn } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { Field } from '../../ui/field.js';
-import { Icon } from '../../ui/icon.js';
 import { Note } from '../../ui/inline-messages.js';
 import { useModal } from '../../ui/modal.js';
 import { useUiHost } from '../../ui/portals.js';
@@ -107,15 +106,7 @@ function BlockFrame({ target, anchor, onBlock, onClosed }: BlockPopoverProps) {
             <h3 id={`${id}-title`}>
               <BlockTitle target={target} />
             </h3>
-            <button
-              type="button"
-              className="so-iconbtn"
-              aria-label={__('Close', 'security-optimizer')}
-              aria-disabled={pending || undefined}
-              onClick={close}
-            >
-              <Icon name="x" />
-            </button>
+            <IconButton icon="x" label={__('Close', 'security-optimizer')} inactive={pending} onClick={close} />
           </div>
           <div className="so-block__body">
             <div>

@@ -13,11 +13,10 @@ import { addressFault } from '../../forms/ip-address.js';
 import { getDateFormats } from '../../i18n/date-formats.js';
 import { addDays, siteDay, siteNow } from '../../i18n/days.js';
 import { __, translate } from '../../i18n/translate.js';
-import { Button } from '../../ui/button.js';
+import { Button, IconButton } from '../../ui/button.js';
 import { ComboBox, type ComboOption } from '../../ui/combo-box.js';
 import { DateField, getWeekStart } from '../../ui/date-field.js';
 import { classes } from '../../ui/dom.js';
-import { Icon } from '../../ui/icon.js';
 import { PHONE_MAX_WIDTH } from '../../ui/timing.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
 import { useSiteTimeZone } from '../settings/use-settings.js';
@@ -100,14 +99,7 @@ export default function FilterPanel({ name, filters, applied, leaving, opener, o
         <form noValidate onSubmit={submit}>
           <div className="so-filter__head">
             <h3>{__('Filter', 'security-optimizer')}</h3>
-            <button
-              type="button"
-              className="so-iconbtn"
-              aria-label={__('Close', 'security-optimizer')}
-              onClick={finish}
-            >
-              <Icon name="x" />
-            </button>
+            <IconButton icon="x" label={__('Close', 'security-optimizer')} onClick={finish} />
           </div>
           <div className="so-filter__body">
             {filters.map((filter) =>

@@ -1,30 +1,22 @@
 import { notificationEmails, weeklyReport } from '@security-optimizer/contract/activity/endpoints';
-import { type Recipient, type Recipients, recipientsSchema } from '@security-optimizer/contract/activity/schemas';
-import { updateAlertRecipient } from '@security-optimizer/contract/alerts/endpoints';
-import type { AlertKind } from '@security-optimizer/contract/alerts/schemas';
+import { type Recipients, recipientsSchema } from '@security-optimizer/contract/activity/schemas';
 import { messages } from '@security-optimizer/contract/messages';
 import { toPlainText } from '@security-optimizer/contract/typed-text';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import * as z from 'zod/mini';
 import { type ApiCall, TRACKED, toCall } from '../../api/client.js';
-import { ApiError, ignoreApiError } from '../../api/envelope.js';
+import { ApiError } from '../../api/envelope.js';
 import { invalidate, REFETCH_WHEN_VISIBLE } from '../../api/queries.js';
 import { useSite } from '../../api/site-context.js';
-import { FormDialog } from '../../forms/form-dialog.js';
 import { SaveFailed } from '../../forms/request-failed.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { __, _n, sprintf, translate } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
-import { Checkbox } from '../../ui/checkbox.js';
 import { addChips, ChipInput } from '../../ui/chip-input.js';
-import { useDialogClose } from '../../ui/dialog.js';
-import { Field, TextInput } from '../../ui/field.js';
+import { Field } from '../../ui/field.js';
 import { Note } from '../../ui/inline-messages.js';
-import { escapeText } from '../../ui/safe-html.js';
-import { undoToast } from '../../ui/toast-store.js';
 import { focusFirstError, useFormErrors } from '../../ui/use-form-errors.js';
-import { type AlertsState, kindTexts } from './alerts.js';
 
 export interface AddRecipientsProps {
   readonly recipients: Recipients;
@@ -153,149 +145,6 @@ function listError(wanted: readonly string[], known: readonly string[], remainin
   return sprintf(_n('Only %d place is left.', 'Only %d places are left.', remaining, 'security-optimizer'), remaining);
 }
 
-/** Edit Notification Email: replaces an address, and selects what it receives. */
-export function EditDialog({ recipient, recipients, alerts, onChanged, onClosed }: RecipientDialogProps) {
-  const { api } = useSite();
-  const [text, setText] = useState(recipient.email);
-  const [others] = useState(() =>
-    recipients.entries.map((item) => item.email).filter((other) => other !== recipient.email),
-  );
-  const known = alerts?.alerts ?? null;
-  const [before] = useState(() => known?.recipients.find((item) => item.email === recipient.email) ?? null);
-  const [report, setReport] = useState(before?.report ?? 1);
-  const [kinds, setKinds] = useState<readonly AlertKind[]>(before?.kinds ?? []);
-  const body = useRef<HTMLDivElement>(null);
-  const email = toPlainText(text).toLowerCase();
-  const wrong = emailError(email, others);
-  const errors = useFormErrors(wrong === null ? {} : { email: wrong }, () => focusFirstError(body.current));
-  const saving = useSubmit();
-  const closing = useDialogClose(onClosed);
-  const isRenamed = email !== recipient.email;
-  const hasOthers =
-    before !== null && (report !== before.report || kinds.slice().sort().join() !== before.kinds.slice().sort().join());
-
-  const call = toCall(updateAlertRecipient, { email, report, kinds: [...kinds] });
-
-  function end(): void {
-    closing.close();
-    onChanged();
-    alerts?.reload();
-  }
-
-  function submit(): void {
-    if (!errors.check()) return;
-    if (!isRenamed) {
-      saving.save<unknown>({ call, onSuccess: end });
-      return;
-    }
-    saving.save<unknown>({
-      call: replaceRecipients(recipients.entries.map((item) => (item.email === recipient.email ? email : item.email))),
-      onSuccess: () => {
-        // A new address starts with the weekly report alone.
-        if (before === null) return end();
-        return api.call<unknown>(call, TRACKED).catch(ignoreApiError).finally(end);
-      },
-      onFailure: ({ fields }) => {
-        const message = Object.values(fields)[0];
-        errors.showServerErrors(message === undefined ? {} : { email: message });
-      },
-    });
-  }
-
-  return (
-    <FormDialog
-      title={__('Edit Notification Email', 'security-optimizer')}
-      closing={closing}
-      saving={saving}
-      dirty={isRenamed || hasOthers}
-      onSubmit={submit}
-      submitDisabled={!isRenamed && !hasOthers}
-    >
-      <div ref={body}>
-        <Field label={__('Email', 'security-optimizer')} error={errors.shown.email}>
-          {(control) => (
-            <TextInput
-              {...control}
-              type="email"
-              value={text}
-              onText={(typed) => {
-                setText(typed);
-                errors.touch('email');
-              }}
-            />
-          )}
-        </Field>
-      </div>
-      {known === null || before === null ? null : (
-        <fieldset className="so-mt-16">
-          <legend className="so-label">{__('Gets', 'security-optimizer')}</legend>
-          <Checkbox checked={report === 1} onChange={(checked) => setReport(checked ? 1 : 0)}>
-            {__('Weekly report', 'security-optimizer')}
-            <small>{__('What happened, once a week.', 'security-optimizer')}</small>
-          </Checkbox>
-          {known.kinds.map((kind) => {
-            const { title, help } = kindTexts(kind);
-            return (
-              <Checkbox
-                key={kind}
-                checked={kinds.includes(kind)}
-                onChange={(checked) => setKinds(checked ? [...kinds, kind] : kinds.filter((one) => one !== kind))}
-              >
-                {title}
-                <small>{help}</small>
-              </Checkbox>
-            );
-          })}
-        </fieldset>
-      )}
-    </FormDialog>
-  );
-}
-
-/** Delete Notification Email. */
-export function DeleteDialog({ recipient, recipients, onChanged, onClosed, onDeleted }: RecipientDialogProps) {
-  const { api } = useSite();
-  const saving = useSubmit();
-  const closing = useDialogClose(onClosed);
-
-  function submit(): void {
-    const before = recipients.entries.map(({ email }) => email);
-    const undo = (): void => {
-      api.call<unknown>(replaceRecipients(before), TRACKED).then(onChanged, ignoreApiError);
-    };
-    saving.save<unknown>({
-      call: replaceRecipients(before.filter((email) => email !== recipient.email)),
-      successMessage: () =>
-        undoToast({ title: __('Deleted', 'security-optimizer'), text: escapeText(recipient.email), undo }),
-      onSuccess: () => {
-        onDeleted?.();
-        closing.close();
-        onChanged();
-      },
-    });
-  }
-
-  return (
-    <FormDialog
-      role="alertdialog"
-      title={__('Delete Notification Email', 'security-optimizer')}
-      closing={closing}
-      saving={saving}
-      onSubmit={submit}
-      danger
-      submitText={__('Delete', 'security-optimizer')}
-      pendingText={__('Deleting…', 'security-optimizer')}
-    >
-      <p>
-        <strong>
-          <bdi>{recipient.email}</bdi>
-        </strong>{' '}
-        {__('no longer gets the weekly report. You can add it again later.', 'security-optimizer')}
-      </p>
-    </FormDialog>
-  );
-}
-
 /** A rough check; guard checks more closely. */
 const EMAIL = /^[^\s@<>(),;:"\\[\]]+@[^\s@<>(),;:"\\[\].]+(?:\.[^\s@<>(),;:"\\[\].]+)+$/;
 
@@ -318,7 +167,7 @@ export function emailError(email: string, others: readonly string[]): string | n
   return null;
 }
 
-const KEY = ['weekly-report'];
+export const RECIPIENTS_KEY = ['weekly-report'];
 /** An older server does not send the maximum. */
 const schema = z.extend(recipientsSchema, {
   max_emails: z.catch(recipientsSchema.shape.max_emails, Number.POSITIVE_INFINITY),
@@ -329,9 +178,9 @@ export function useRecipients() {
   const { api } = useSite();
   const client = useQueryClient();
   const query = useQuery({
-    queryKey: KEY,
+    queryKey: RECIPIENTS_KEY,
     queryFn: async ({ signal }): Promise<Recipients> => {
-      const tracking = client.getQueryData(KEY) === undefined ? TRACKED : undefined;
+      const tracking = client.getQueryData(RECIPIENTS_KEY) === undefined ? TRACKED : undefined;
       const recipients = readRecipients((await api.call<unknown>(toCall(weeklyReport, {}, { signal }), tracking)).data);
       if (recipients === null) throw new ApiError('refused');
       return recipients;
@@ -344,28 +193,16 @@ export function useRecipients() {
     failure: query.error,
     retrying: query.isFetching,
     /** Reloads the list and keeps it visible. */
-    reload: () => void invalidate(client, KEY),
+    reload: () => void invalidate(client, RECIPIENTS_KEY),
   };
 }
 
 /** The call that replaces the whole list. */
-function replaceRecipients(emails: readonly string[]): ApiCall {
+export function replaceRecipients(emails: readonly string[]): ApiCall {
   return toCall(notificationEmails, { entries: [...emails] });
 }
 
 /** @returns null for an invalid response */
 function readRecipients(data: unknown): Recipients | null {
   return z.safeParse(schema, data).data ?? null;
-}
-
-/** Props of the dialogs about one recipient. */
-export interface RecipientDialogProps {
-  readonly recipient: Recipient;
-  readonly recipients: Recipients;
-  /** The choices of recipients, if the server has alerts. */
-  readonly alerts: AlertsState | null;
-  readonly onChanged: () => void;
-  readonly onClosed: () => void;
-  /** Called when the recipient was deleted, before the dialog closes. */
-  readonly onDeleted?: () => void;
 }

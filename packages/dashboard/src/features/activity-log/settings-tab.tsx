@@ -12,12 +12,11 @@ import { formatNumber } from '../../i18n/locale.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { ConfirmDialog } from '../../ui/dialog.js';
 import { Note } from '../../ui/inline-messages.js';
-import { Section } from '../../ui/section.js';
 import { undoToast } from '../../ui/toast-store.js';
 import { usePending, useSetting } from '../settings/change-setting.js';
 import { SettingRows, SettingSelect } from '../settings/setting-controls.js';
 import { activitySettings } from '../settings/settings-query.js';
-import { SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
+import { SettingsSection } from '../settings/settings-section.js';
 import { useKnownSettings, useSettings, useSettingsCache } from '../settings/use-settings.js';
 
 const ROWS = 4;
@@ -25,27 +24,18 @@ const ROWS = 4;
 /** Log Settings: log on or off, retention, and what is recorded. */
 export default function SettingsTab() {
   const settings = useSettings(activitySettings);
-  const title = __('Log Settings', 'security-optimizer');
-  if (settings.state === 'loading') {
-    return (
-      <Section title={title} busy>
-        <SettingsSkeleton rows={ROWS} />
-      </Section>
-    );
-  }
-  if (settings.state === 'failed') {
-    return (
-      <Section title={title}>
-        <SettingsFailed failure={settings.failure} retrying={settings.retrying} onRetry={settings.retry} />
-      </Section>
-    );
-  }
   return (
-    <Section title={title}>
-      <div className="so-card">
-        <SettingRows source={activitySettings} rows={logRows} own={{ log_lifetime: <DaysRow key="log_lifetime" /> }} />
-      </div>
-    </Section>
+    <SettingsSection title={__('Log Settings', 'security-optimizer')} settings={settings} rows={ROWS}>
+      {() => (
+        <div className="so-card">
+          <SettingRows
+            source={activitySettings}
+            rows={logRows}
+            own={{ log_lifetime: <DaysRow key="log_lifetime" /> }}
+          />
+        </div>
+      )}
+    </SettingsSection>
   );
 }
 

@@ -1,6 +1,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { delivery } from '../../../test/fake-site/activity-log.js';
 import { refused } from '../../../test/fake-site/server.js';
 import { type FakeSite, startFakeSite } from '../../../test/fake-site/site.js';
 import { openLog, tableTexts } from '../../../test/pages/activity-log.js';
@@ -287,6 +288,125 @@ describe('the choices of a recipient', () => {
     expect(await screen.findByText('Weekly report, all 7 alerts')).toBeDefined();
   });
 
+  it('survive a change together with the address, and a failure says what was saved', async () => {
+    await open();
+    await screen.findByText('Weekly report, all 7 alerts');
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit owner@example.com' }));
+    const dialog = screen.getByRole('dialog', { name: 'Edit Notification Email' });
+    const save = () => within(dialog).getByRole('button', { name: 'Save' });
+    await userEvent.click(within(dialog).getByRole('checkbox', { name: /^Weekly report/ }));
+    const email = within(dialog).getByRole('textbox', { name: 'Email' });
+    await userEvent.clear(email);
+    await userEvent.type(email, 'boss@example.com');
+    site.replies.set('/alert-recipient', () => refused(500, 'internal', 'No.'));
+    await userEvent.dblClick(save());
+    await within(dialog).findByText('The new address is saved, but not yet what it gets.');
+    expect(lists()).toEqual([['boss@example.com', 'agency@example.net']]);
+    expect(site.sent('/alert-recipient')).toHaveLength(1);
+    expect(await screen.findByText('boss@example.com')).toBeDefined();
+
+    // The dialog asks before the choices are lost.
+    await userEvent.keyboard('{Escape}');
+    await userEvent.click(await screen.findByRole('button', { name: 'Keep editing' }));
+    await waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull());
+    site.replies.clear();
+    await userEvent.click(save());
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(lists()).toHaveLength(1);
+    expect(await screen.findByText('All 7 alerts')).toBeDefined();
+    expect(site.log.alerts?.recipients[0]).toMatchObject({ email: 'boss@example.com', report: 0 });
+    expect(site.log.alerts?.recipients[0]?.kinds).toHaveLength(7);
+  });
+
+  it('survive if the response to the new address was lost', async () => {
+    await open();
+    await screen.findByText('Weekly report, all 7 alerts');
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit owner@example.com' }));
+    const dialog = screen.getByRole('dialog', { name: 'Edit Notification Email' });
+    const email = within(dialog).getByRole('textbox', { name: 'Email' });
+    await userEvent.clear(email);
+    site.replies.set('/notification-emails', ({ body }) => {
+      const { alerts } = site.log;
+      site.log.emails = JSON.parse(body).entries;
+      if (alerts) {
+        const [, ...others] = alerts.recipients;
+        alerts.recipients = [{ email: 'boss@example.com', report: 1, kinds: [], last: null }, ...others];
+      }
+      return { status: 502, body: '<html>' };
+    });
+    await userEvent.type(email, 'boss@example.com{Enter}');
+    await within(dialog).findByText('We couldn’t save this.');
+    expect(await screen.findByText('boss@example.com')).toBeDefined();
+    site.replies.clear();
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(await screen.findByText('Weekly report, all 7 alerts')).toBeDefined();
+    expect(site.log.emails).toEqual(['boss@example.com', 'agency@example.net']);
+  });
+
+  it('must be known before an address can be changed, because they would be lost', async () => {
+    site.replies.set('/alerts', () => refused(500, 'internal', 'No.'));
+    await open();
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit owner@example.com' }));
+    const dialog = screen.getByRole('dialog', { name: 'Edit Notification Email' });
+    await within(dialog).findByText('We couldn’t load the alerts.');
+    const email = within(dialog).getByRole('textbox', { name: 'Email' });
+    await userEvent.clear(email);
+    await userEvent.type(email, 'boss@example.com{Enter}');
+    expect(lists()).toEqual([]);
+    site.replies.clear();
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Try again' }));
+    await within(dialog).findByRole('checkbox', { name: /^Weekly report/ });
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(site.log.alerts?.recipients[0]).toMatchObject({ email: 'boss@example.com', report: 1 });
+    expect(site.log.alerts?.recipients[0]?.kinds).toHaveLength(7);
+  });
+
+  it.each([
+    [1, true, 'owner@example.com no longer gets the weekly report and alerts.'],
+    [0, true, 'owner@example.com no longer gets alerts.'],
+    [1, false, 'owner@example.com no longer gets the weekly report.'],
+    [0, false, 'owner@example.com gets nothing anyway.'],
+  ] as const)('are named before the recipient is deleted (report %i, alerts %s)', async (report, withAlerts, text) => {
+    const owner = site.log.alerts?.recipients[0];
+    if (owner) Object.assign(owner, { report, ...(withAlerts ? {} : { kinds: [] }) });
+    await open();
+    await waitFor(async () => expect((await tableTexts('Recipients'))[1]?.[1]).not.toBe(''));
+    await userEvent.click(await screen.findByRole('button', { name: 'Delete owner@example.com' }));
+    expect(screen.getByRole('alertdialog').textContent).toContain(`${text} You can add it again later.`);
+  });
+
+  it('return when deleting is undone, and an address that another tab has added stays', async () => {
+    await open();
+    await screen.findByText('Weekly report, all 7 alerts');
+    await userEvent.click(await screen.findByRole('button', { name: 'Delete owner@example.com' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
+    await screen.findByText('1 of 5 used');
+    site.log.emails = ['agency@example.net', 'new@example.com'];
+    fireEvent(document, new Event('visibilitychange', { bubbles: true }));
+    await screen.findByText('2 of 5 used');
+    await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
+    expect(await screen.findByText('Weekly report, all 7 alerts')).toBeDefined();
+    expect(site.log.emails).toEqual(['owner@example.com', 'agency@example.net', 'new@example.com']);
+    expect(site.sent('/alert-recipient')).toHaveLength(1);
+  });
+
+  it('that could not be restored are told', async () => {
+    await open();
+    await screen.findByText('Weekly report, all 7 alerts');
+    await userEvent.click(await screen.findByRole('button', { name: 'Delete owner@example.com' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
+    site.replies.set('/alert-recipient', () => refused(500, 'internal', 'No.'));
+    await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
+    await waitFor(() =>
+      expect(toastTexts()).toContain(
+        'owner@example.com is back, but gets only the weekly report. Choose its alerts again.',
+      ),
+    );
+    await waitFor(() => expect(screen.getByText('2 of 5 used')).toBeDefined());
+  });
+
   it('are hidden if the server has no alerts, and everything else works', async () => {
     site.log.alerts = null;
     await open();
@@ -311,6 +431,30 @@ describe('alerts', () => {
     site.log.alertTest = { ok: 0, sent: 0, text: 'Nobody gets alerts yet. Choose them with the pencil.' };
     await userEvent.click(screen.getByRole('button', { name: 'Send a test: Mail' }));
     expect(await screen.findByText('Nobody gets alerts yet. Choose them with the pencil.')).toBeDefined();
+    site.log.alertTest = { ok: 0, sent: 2, text: 'The mail to agency@example.net was refused.' };
+    const button = screen.getByRole('button', { name: 'Send a test: Mail' });
+    button.focus();
+    fireEvent.click(button);
+    fireEvent.click(button);
+    expect(await screen.findByText('Sent to 2 addresses. The mail to agency@example.net was refused.')).toBeDefined();
+    expect(site.sent('/alert-test')).toHaveLength(3);
+    expect(document.activeElement).toBe(button);
+  });
+
+  it('are tested by a channel, whose row announces the answer', async () => {
+    if (site.log.alerts) site.log.alerts.webhook = { address: 'hooks.example.com/site', has_secret: 1, last: null };
+    await open();
+    const button = await screen.findByRole('button', { name: 'Send a test: Webhook' });
+    if (site.log.alerts?.webhook) site.log.alerts.webhook.last = delivery();
+    button.focus();
+    fireEvent.click(button);
+    fireEvent.click(button);
+    await waitFor(async () =>
+      expect((await row('Webhook')).textContent).toContain('Last answer 21 Nov 2026, 13:40: 200'),
+    );
+    expect(within(await row('Webhook')).getByRole('status').textContent).toContain('200');
+    expect(site.sent('/alert-test')).toEqual([{ channel: 'webhook' }]);
+    expect(document.activeElement).toBe(button);
   });
 
   it('are sent to a webhook with a secret that is created in the browser and never shown again', async () => {
@@ -354,8 +498,82 @@ describe('alerts', () => {
     expect(site.sent('/alert-syslog').at(-1)).toEqual({ host: '' });
   });
 
+  it('are sent to a system log by TLS, with its own standard port', async () => {
+    await open();
+    const dialog = await configure('System log');
+    const port = within(dialog).getByRole<HTMLInputElement>('textbox', { name: 'Port' });
+    const choose = async (protocol: string) => {
+      await userEvent.click(within(dialog).getByRole('combobox', { name: 'Protocol' }));
+      await userEvent.click(screen.getByRole('option', { name: protocol }));
+    };
+    const framing = () => within(dialog).queryByRole('combobox', { name: 'Separation of messages' });
+    expect(framing()).toBeNull();
+    await choose('TCP');
+    expect(framing()).not.toBeNull();
+    await choose('TCP with TLS');
+    expect(port.value).toBe('6514');
+    expect(framing()).toBeNull();
+    expect(dialog.textContent).toContain('The certificate of the server is checked.');
+    await choose('UDP');
+    expect(port.value).toBe('514');
+    await userEvent.clear(port);
+    await userEvent.type(port, '10514');
+    await choose('TCP with TLS');
+    expect(port.value).toBe('10514');
+    await userEvent.type(within(dialog).getByRole('textbox', { name: 'Host' }), 'logs.example.com');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+    await waitFor(async () => expect((await row('System log')).textContent).toContain('logs.example.com:10514 (TLS)'));
+    expect(site.sent('/alert-syslog')).toEqual([
+      { host: 'logs.example.com', port: 10514, protocol: 'tls', framing: 'octets' },
+    ]);
+  });
+
+  it('that were lost are counted in the row of their channel, with the reason', async () => {
+    const last = delivery({ lost: 3, lost_text: 'Nothing answers at this address.' });
+    if (site.log.alerts) site.log.alerts.slack = { address: 'hooks.slack.com', last };
+    await open();
+    const shown = (await row('Slack')).textContent;
+    expect(shown).toContain('Last answer 21 Nov 2026, 13:40: 200');
+    expect(shown).toContain('3 alerts of the last 7 days were not delivered: Nothing answers at this address.');
+  });
+
+  it('say in the row of a recipient that a mail failed or alerts were lost, and nothing while all is well', async () => {
+    const [owner, agency] = site.log.alerts?.recipients ?? [];
+    if (owner) owner.last = delivery();
+    if (agency)
+      agency.last = delivery({ ok: 0, text: 'The mailbox is full', waiting: 2, lost: 1, lost_text: 'It is gone.' });
+    await open();
+    await screen.findByText('Weekly report, all 7 alerts');
+    const [, first, second] = (await tableTexts('Recipients')).map((cells) => cells[1]);
+    expect(first).toBe('Weekly report, all 7 alerts');
+    expect(second).toBe(
+      'Weekly reportIt failed 21 Nov 2026, 13:40: The mailbox is full. 2 alerts wait.' +
+        '1 alert of the last 7 days was not delivered: It is gone.',
+    );
+  });
+
+  it('name a reason once if it is the same for the last mail and for lost alerts', async () => {
+    const text = 'The mailbox is full.';
+    const [owner] = site.log.alerts?.recipients ?? [];
+    if (owner) owner.last = delivery({ ok: 0, text, lost: 2, lost_text: text });
+    await open();
+    await screen.findByText(/were not delivered/);
+    expect((await tableTexts('Recipients'))[1]?.[1]).toBe(
+      'Weekly report, all 7 alertsIt failed 21 Nov 2026, 13:40: The mailbox is full.' +
+        '2 alerts of the last 7 days were not delivered.',
+    );
+  });
+
+  it('say “today” for a delivery of the present day at the site', async () => {
+    vi.useFakeTimers({ now: new Date('2026-11-21T14:32:08Z'), toFake: ['Date'] });
+    if (site.log.alerts) site.log.alerts.slack = { address: 'hooks.slack.com', last: delivery() };
+    await open();
+    expect((await row('Slack')).textContent).toContain('Last answer today, 13:40: 200');
+    vi.useRealTimers();
+  });
+
   it('say that a channel fails, and how many alerts wait', async () => {
-    const last = { at: '2026-11-21 13:40', ok: 0 as const, text: 'Nothing answers at this address.', waiting: 3 };
+    const last = delivery({ ok: 0, text: 'Nothing answers at this address.', waiting: 3 });
     if (site.log.alerts) site.log.alerts.webhook = { address: 'hooks.example.com/site', has_secret: 1, last };
     await open();
     const shown = (await row('Webhook')).textContent;

@@ -6,7 +6,7 @@ import { toCall } from '../../api/client.js';
 import { LoadFailed } from '../../forms/request-failed.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { __, sprintf } from '../../i18n/translate.js';
-import { Button } from '../../ui/button.js';
+import { Button, IconButton } from '../../ui/button.js';
 import { Dialog, useDialogClose } from '../../ui/dialog.js';
 import { classes, restoreFocus } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
@@ -14,9 +14,11 @@ import { Note } from '../../ui/inline-messages.js';
 import { Table, TableCell, TableRow, TableSkeleton } from '../../ui/table.js';
 import type { ActivitySettings } from '../settings/settings-query.js';
 import { getKeptDays } from '../settings/use-settings.js';
-import { type AlertsState, getsText, useAlerts } from './alerts.js';
+import { type AlertsState, findChoices, getsText, useAlerts } from './alerts.js';
 import { AlertsSection } from './alerts-section.js';
-import { AddRecipients, DeleteDialog, EditDialog, useRecipients } from './recipients.js';
+import { LastDeliveryLines } from './last-delivery.js';
+import { DeleteDialog, EditDialog } from './recipient-dialogs.js';
+import { AddRecipients, useRecipients } from './recipients.js';
 
 export interface WeeklyTabProps {
   readonly settings: ActivitySettings;
@@ -37,7 +39,7 @@ export default function WeeklyTab({ settings, onOpenSettings }: WeeklyTabProps) 
     __('Actions', 'security-optimizer'),
   ];
 
-  const waits = (recipients === null && failure === null) || (alerts.alerts === null && alerts.failure === null);
+  const waits = (recipients === null && failure === null) || alerts.settings.state === 'loading';
 
   /** Recipients and their choices are loaded together. */
   function reloadAll(): void {
@@ -174,41 +176,39 @@ function RecipientTable({ columns, recipients, alerts, onEdit, onDelete }: Recip
       columns={columns}
       withActions
     >
-      {recipients.map((recipient) => (
-        <TableRow key={recipient.id} id={recipient.id}>
-          <TableCell className="so-td-who">
-            <span className="so-who">
-              <Icon name="mail" />
-              <bdi>{recipient.email}</bdi>
-            </span>
-          </TableCell>
-          {alerts.supported ? (
-            <TableCell className="so-td-grow">
-              <span className="so-gets">{alerts.alerts === null ? '' : getsText(alerts.alerts, recipient.email)}</span>
+      {recipients.map((recipient) => {
+        const choices = findChoices(alerts.alerts, recipient.email);
+        return (
+          <TableRow key={recipient.id} id={recipient.id}>
+            <TableCell className="so-td-who">
+              <span className="so-who">
+                <Icon name="mail" />
+                <bdi>{recipient.email}</bdi>
+              </span>
             </TableCell>
-          ) : null}
-          <TableCell className="so-c-actions so-nowrap">
-            <button
-              type="button"
-              className="so-iconbtn"
-              /* translators: %s: an e-mail address */
-              aria-label={sprintf(__('Edit %s', 'security-optimizer'), recipient.email)}
-              onClick={() => onEdit(recipient)}
-            >
-              <Icon name="pencil" />
-            </button>{' '}
-            <button
-              type="button"
-              className="so-iconbtn"
-              /* translators: %s: an e-mail address */
-              aria-label={sprintf(__('Delete %s', 'security-optimizer'), recipient.email)}
-              onClick={() => onDelete(recipient)}
-            >
-              <Icon name="trash" />
-            </button>
-          </TableCell>
-        </TableRow>
-      ))}
+            {alerts.supported ? (
+              <TableCell className="so-td-grow">
+                <span className="so-gets">{alerts.alerts === null ? '' : getsText(alerts.alerts, choices)}</span>
+                <LastDeliveryLines last={choices?.last ?? null} onlyTrouble />
+              </TableCell>
+            ) : null}
+            <TableCell className="so-c-actions so-nowrap">
+              <IconButton
+                icon="pencil"
+                /* translators: %s: an e-mail address */
+                label={sprintf(__('Edit %s', 'security-optimizer'), recipient.email)}
+                onClick={() => onEdit(recipient)}
+              />{' '}
+              <IconButton
+                icon="trash"
+                /* translators: %s: an e-mail address */
+                label={sprintf(__('Delete %s', 'security-optimizer'), recipient.email)}
+                onClick={() => onDelete(recipient)}
+              />
+            </TableCell>
+          </TableRow>
+        );
+      })}
     </Table>
   );
 }

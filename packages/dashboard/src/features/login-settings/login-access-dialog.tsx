@@ -14,7 +14,7 @@ import { FormDialog } from '../../forms/form-dialog.js';
 import { addressFault } from '../../forms/ip-address.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { __, sprintf } from '../../i18n/translate.js';
-import { Button } from '../../ui/button.js';
+import { Button, IconButton } from '../../ui/button.js';
 import { ConfirmDialog, useDialogClose } from '../../ui/dialog.js';
 import { classes } from '../../ui/dom.js';
 import { TextInput } from '../../ui/field.js';
@@ -203,19 +203,16 @@ function AccessList({ list, labelledBy, errors, onTouch }: AccessListProps) {
               />
               {error === undefined ? null : <ErrorText id={`${key}-error`}>{error}</ErrorText>}
             </div>
-            <button
-              type="button"
-              className="so-iconbtn"
-              aria-label={
+            <IconButton
+              icon="trash"
+              label={
                 toPlainAddress(text) === ''
                   ? __('Remove this row', 'security-optimizer')
                   : /* translators: %s: an IP address */
                     sprintf(__('Remove %s', 'security-optimizer'), text)
               }
               onClick={() => list.remove(key)}
-            >
-              <Icon name="trash" />
-            </button>
+            />
           </li>
         );
       })}

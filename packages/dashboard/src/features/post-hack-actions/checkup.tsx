@@ -17,7 +17,6 @@ import { type ApiCall, TRACKED, type Tracking, toCall } from '../../api/client.j
 import { ApiError, ignoreApiError } from '../../api/envelope.js';
 import { failureMessage } from '../../api/outcome-messages.js';
 import { useSite } from '../../api/site-context.js';
-import { LoadFailed } from '../../forms/request-failed.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { __, _n, sprintf } from '../../i18n/translate.js';
 import { Button } from '../../ui/button.js';
@@ -26,11 +25,10 @@ import { Icon } from '../../ui/icon.js';
 import { ErrorText } from '../../ui/inline-messages.js';
 import { useDialogs } from '../../ui/lazy.js';
 import { escapeText } from '../../ui/safe-html.js';
-import { Section } from '../../ui/section.js';
 import { undoToast, useToasts } from '../../ui/toast-store.js';
 import { useSetting } from '../settings/change-setting.js';
 import { SettingRows, SettingSwitch } from '../settings/setting-controls.js';
-import { SettingsSkeleton } from '../settings/settings-section.js';
+import { SettingsSection } from '../settings/settings-section.js';
 import { recentTimeText, useSiteClock } from '../settings/site-clock.js';
 import { useSettings, useSettingsCache } from '../settings/use-settings.js';
 import { checkupSource, remainderMessage, weeklyHelp } from './checkup-data.js';
@@ -53,36 +51,20 @@ export default function CheckupSection({ onReady, disabled, onJob }: CheckupProp
   const settings = useSettings(checkupSource, ({ running }, failed) =>
     getPollMs(running !== null && !disabled, failed),
   );
-  const title = __('Checkup', 'security-optimizer');
   const isLoading = settings.state === 'loading';
   useEffect(() => {
     if (!isLoading) onReady();
   }, [isLoading, onReady]);
-  if (settings.state === 'loading') {
-    return (
-      <Section title={title} busy>
-        <SettingsSkeleton rows={1} />
-      </Section>
-    );
-  }
-  if (settings.state === 'failed') {
-    return (
-      <Section title={title}>
-        <div className="so-card so-card__body">
-          <LoadFailed
-            text={__('We couldn’t load the result of the last checkup.', 'security-optimizer')}
-            failure={settings.failure}
-            retrying={settings.retrying}
-            onRetry={settings.retry}
-          />
-        </div>
-      </Section>
-    );
-  }
   return (
-    <Section title={title} busy={settings.values.running !== null}>
-      <Result known={settings.values as Checkup} disabled={disabled} onJob={onJob} />
-    </Section>
+    <SettingsSection
+      title={__('Checkup', 'security-optimizer')}
+      settings={settings}
+      rows={1}
+      failedText={__('We couldn’t load the result of the last checkup.', 'security-optimizer')}
+      busy={settings.state === 'ready' && settings.values.running !== null}
+    >
+      {(known) => <Result known={known as Checkup} disabled={disabled} onJob={onJob} />}
+    </SettingsSection>
   );
 }
 

@@ -1,7 +1,6 @@
 import { JOB_KINDS, type Job, type JobKind } from '@security-optimizer/contract/post-hack/endpoints';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { useSite } from '../../api/site-context.js';
-import { LoadFailed } from '../../forms/request-failed.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { formatNumber } from '../../i18n/locale.js';
 import { __, _n } from '../../i18n/translate.js';
@@ -11,7 +10,7 @@ import { Icon, IconTile } from '../../ui/icon.js';
 import { Note } from '../../ui/inline-messages.js';
 import { Lazy, useDialogs, usePlaced } from '../../ui/lazy.js';
 import { Section } from '../../ui/section.js';
-import { SettingsSkeleton } from '../settings/settings-section.js';
+import { SettingsSection, SettingsSkeleton } from '../settings/settings-section.js';
 import type { ActionDialogProps } from './action-dialog.js';
 import { JobPanel, SessionEnded } from './job-panel.js';
 import {
@@ -29,7 +28,6 @@ import {
 export default function PostHackActionsPage() {
   const page = usePostHack();
   const { settings } = page;
-  const title = __('Post-hack Actions', 'security-optimizer');
   // The parts below wait for the checkup.
   const [ready, setReady] = useState(false);
   const placed = usePlaced(ready);
@@ -54,20 +52,14 @@ export default function PostHackActionsPage() {
               </p>
             </Note>
           </section>
-          <Section title={title} busy={settings.state === 'loading'}>
-            {settings.state === 'loading' ? <SettingsSkeleton rows={3} /> : null}
-            {settings.state === 'failed' ? (
-              <div className="so-card so-card__body">
-                <LoadFailed
-                  text={__('We couldn’t see whether an action is under way.', 'security-optimizer')}
-                  failure={settings.failure}
-                  retrying={settings.retrying}
-                  onRetry={settings.retry}
-                />
-              </div>
-            ) : null}
-            {settings.state === 'ready' ? <Actions page={page} /> : null}
-          </Section>
+          <SettingsSection
+            title={__('Post-hack Actions', 'security-optimizer')}
+            settings={settings}
+            rows={3}
+            failedText={__('We couldn’t see whether an action is under way.', 'security-optimizer')}
+          >
+            {() => <Actions page={page} />}
+          </SettingsSection>
         </>
       ) : null}
     </>

@@ -4,6 +4,7 @@ import { useId, useRef } from 'react';
 import { toCall } from '../../api/client.js';
 import { useSubmit } from '../../forms/use-submit.js';
 import { __ } from '../../i18n/translate.js';
+import { IconButton } from '../../ui/button.js';
 import { restoreFocus } from '../../ui/dom.js';
 import { Icon } from '../../ui/icon.js';
 import { safeHref } from '../../ui/safe-html.js';
@@ -54,15 +55,12 @@ export function RateSection() {
             <Icon name="external" size={16} />
           </a>
         )}
-        <button
-          type="button"
-          className="so-iconbtn"
-          aria-label={__('Dismiss and don’t ask again', 'security-optimizer')}
-          aria-disabled={pending || undefined}
+        <IconButton
+          icon="x"
+          label={__('Dismiss and don’t ask again', 'security-optimizer')}
+          inactive={pending}
           onClick={dismiss}
-        >
-          <Icon name="x" />
-        </button>
+        />
       </div>
     </section>
   );

@@ -1,20 +1,50 @@
-import type { ApiError } from '../../api/envelope.js';
+import type { ReactNode } from 'react';
 import { LoadFailed } from '../../forms/request-failed.js';
 import { __ } from '../../i18n/translate.js';
+import { Section } from '../../ui/section.js';
 import { ToggleRowSkeleton } from '../../ui/setting-row.js';
+import type { SettingsState } from './use-settings.js';
 
-export interface SettingsFailedProps {
-  readonly failure: ApiError;
-  readonly retrying: boolean;
-  readonly onRetry: () => void;
+export interface SettingsSectionProps<Values extends object> {
+  readonly title: string;
+  readonly settings: SettingsState<Values>;
+  /** Number of rows that are shown while the settings load. */
+  readonly rows: number;
+  /** Whether another section announces that the settings load. */
+  readonly silent?: boolean;
+  /** What could not be loaded, in one sentence. Default: a text about options. */
+  readonly failedText?: string;
+  /** At the end of the heading once the settings are known. */
+  readonly side?: (values: Values) => ReactNode;
+  readonly busy?: boolean;
+  /** The cards, drawn once the settings are known. */
+  readonly children: (values: Values) => ReactNode;
 }
 
-/** Shown instead of settings that could not be loaded. */
-export function SettingsFailed(props: SettingsFailedProps) {
+/** A section with settings: placeholders while they load, and the error if they could not be loaded. */
+export function SettingsSection<Values extends object>(props: SettingsSectionProps<Values>) {
+  const { title, settings } = props;
   return (
-    <div className="so-card so-card__body">
-      <LoadFailed {...props} text={__('We couldn’t load the options.', 'security-optimizer')} />
-    </div>
+    <Section
+      title={title}
+      side={settings.state === 'ready' ? props.side?.(settings.values) : null}
+      busy={settings.state === 'loading' || props.busy === true}
+    >
+      {settings.state === 'loading' ? (
+        <SettingsSkeleton rows={props.rows} silent={props.silent ?? false} />
+      ) : settings.state === 'failed' ? (
+        <div className="so-card so-card__body">
+          <LoadFailed
+            text={props.failedText ?? __('We couldn’t load the options.', 'security-optimizer')}
+            failure={settings.failure}
+            retrying={settings.retrying}
+            onRetry={settings.retry}
+          />
+        </div>
+      ) : (
+        props.children(settings.values)
+      )}
+    </Section>
   );
 }
 

@@ -7,47 +7,37 @@ import { toCall } from '../../api/client.js';
 import { useSite } from '../../api/site-context.js';
 import { readKnown } from '../../api/tolerant-schemas.js';
 import { __, sprintf, translate } from '../../i18n/translate.js';
-import { Section } from '../../ui/section.js';
 import { useHashTarget } from '../../ui/setting-row.js';
 import { useChange, usePending, useSetting } from '../settings/change-setting.js';
 import { countSecurityEssentials, EssentialsMeter } from '../settings/essentials.js';
 import { SettingRows, SettingSwitch } from '../settings/setting-controls.js';
 import { type SettingsSource, securitySettings } from '../settings/settings-query.js';
-import { SettingsFailed, SettingsSkeleton } from '../settings/settings-section.js';
+import { SettingsSection } from '../settings/settings-section.js';
 import { useSettings } from '../settings/use-settings.js';
 
 /** Site Security: one switch for each entry of the catalogue. */
 export default function SiteSecurityPage() {
   const settings = useSettings(securitySettings);
   const pending = usePending(securitySettings);
-  const title = __('Site Security', 'security-optimizer');
   useHashTarget(settings.state === 'ready', () => false);
 
-  if (settings.state === 'loading') {
-    return (
-      <Section title={title} busy>
-        <SettingsSkeleton rows={securityRows.length} />
-      </Section>
-    );
-  }
-  if (settings.state === 'failed') {
-    return (
-      <Section title={title}>
-        <SettingsFailed failure={settings.failure} retrying={settings.retrying} onRetry={settings.retry} />
-      </Section>
-    );
-  }
-
   return (
-    <Section title={title} side={<EssentialsMeter {...countSecurityEssentials({ ...settings.values, ...pending })} />}>
-      <div className="so-card">
-        <SettingRows
-          source={securitySettings}
-          rows={securityRows}
-          own={{ disable_xml_rpc: <XmlRpcRow key="disable_xml_rpc" /> }}
-        />
-      </div>
-    </Section>
+    <SettingsSection
+      title={__('Site Security', 'security-optimizer')}
+      settings={settings}
+      rows={securityRows.length}
+      side={(values) => <EssentialsMeter {...countSecurityEssentials({ ...values, ...pending })} />}
+    >
+      {() => (
+        <div className="so-card">
+          <SettingRows
+            source={securitySettings}
+            rows={securityRows}
+            own={{ disable_xml_rpc: <XmlRpcRow key="disable_xml_rpc" /> }}
+          />
+        </div>
+      )}
+    </SettingsSection>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { type Address, parseAddress } from '../../lib/address.js';
-import type { Visitor } from '../activity-store.js';
+import type { Range } from '../../lib/address-set.js';
+import type { KeyRange, Visitor } from '../activity-store.js';
 import type { ActivitySchema } from './schema.js';
 
 /**
@@ -88,4 +89,14 @@ export function toVisitor(record: VisitorRecord): Visitor {
     firstSeen: record.first_seen,
     lastSeen: record.last_seen,
   };
+}
+
+/** Returns a range of addresses as the filters of the log contain it. */
+export function toKeyRange({ from, to }: Range): KeyRange {
+  return { low: toAddressKeyHex(from), high: toAddressKeyHex(to) };
+}
+
+/** Converts an address to 16 bytes in hexadecimal, in the store's sort order. */
+function toAddressKeyHex(words: readonly number[]): string {
+  return words.map((word) => word.toString(16).padStart(8, '0')).join('');
 }

@@ -95,11 +95,9 @@ export function listReports({ database, site, person: { email } }: Scope): objec
 export function eraseReports(scope: Scope): number {
   const { database, site, person } = scope;
   if (person.email === null || isRecipient(scope)) return 0;
-  const channels = run(
-    database,
-    `delete from alert_channels where site = ? and lower(channel) = ?`,
-    site,
-    person.email,
-  );
+  let channels = 0;
+  for (const table of ['alert_channels', 'alert_overflow', 'alert_losses']) {
+    channels += run(database, `delete from ${table} where site = ? and lower(channel) = ?`, site, person.email);
+  }
   return channels + run(database, 'delete from report_sends where site = ? and lower(email) = ?', site, person.email);
 }
