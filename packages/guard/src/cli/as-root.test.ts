@@ -145,7 +145,7 @@ describe.skipIf(!canSwitchUsers)('attach and detach as root (skipped without roo
       { kind: 'install', sources, content, recorded, shared: null, key: 'secret.php' },
       { kind: 'install', sources, content, recorded, shared: null, key: 'by-path' },
       { kind: 'restore-key', content, onlyIfLacking: true },
-      { kind: 'remove', recorded, secret: content.secret, isInUse: false },
+      { kind: 'remove', recorded, secret: content.secret, isInUse: false, part: 'all', drainMs: 0 },
     ] as const;
     let done = 0;
     for (const [folder, target] of [

@@ -8,8 +8,8 @@ import { tryLock } from '../storage/data-dir-lock.js';
 import { CommandError } from './command.js';
 
 /**
- * A command holds the lock while it copies files on this machine, and never while it waits for WordPress. On a busy
- * machine many commands may queue for it.
+ * A command holds the lock while it copies files on this machine, and `detach` for the seconds that requests under way
+ * get, but none while it waits for WordPress's answer. On a busy machine many commands may queue for it.
  */
 const LOCK_WAIT_MS = 300_000;
 /** Interval between attempts to take a lock that another command holds. */

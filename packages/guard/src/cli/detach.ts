@@ -1,9 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ConfigFile, SiteEntry } from '../config/config-file.js';
 import { loadConfig, secretFile } from '../config/load-config.js';
 import type { SiteId } from '../site.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
+import { ConnectorError } from '../wordpress/connector-error.js';
 import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import { guardedTrafficFile } from '../wordpress/guarded-traffic.js';
 import { SiteFilesError, type SiteResults } from '../wordpress/site-files.js';
@@ -19,6 +21,9 @@ import { applyConfiguration, printServed } from './running-guard.js';
 
 /** How long WordPress may take to delete its rows, milliseconds. */
 const FORGET_TIMEOUT_MS = 10_000;
+
+/** How long visitors' requests under way may still load classes of the connector, milliseconds. */
+const DRAIN_MS = 5000;
 
 export interface Detached {
   readonly site: SiteId;
@@ -37,8 +42,9 @@ export interface Detached {
 /**
  * Undoes `attach`: removes the connector from WordPress, its rows in WordPress's database, the secret, and the site
  * from the configuration. Settings and log stay in guard's databases, for an `attach` that names the site's id, unless
- * they are purged. WordPress is cleaned first: it must not depend on a guard that no longer knows it. A WordPress that
- * does not answer is detached nevertheless; a site whose files can't be removed stays attached.
+ * they are purged. WordPress is cleaned first: it must not depend on a guard that no longer knows it. Requests under
+ * way keep the connector's classes for `drainMs`. A WordPress that does not answer is detached nevertheless; a site whose
+ * files can't be removed stays attached.
  *
  * @param options.site the site. Default: every site; `purge` needs one
  * @throws CommandError, ConfigError
@@ -47,24 +53,41 @@ export async function detach(options: {
   readonly dataDir: string;
   readonly site?: SiteId;
   readonly purge?: boolean;
+  readonly drainMs?: number;
 }): Promise<Detached[]> {
+  const { drainMs = DRAIN_MS } = options;
   const dataDir = resolve(options.dataDir);
   const chosen = chooseSites(await readConfig(dataDir), options.site).map(({ id }) => id);
-  const forgotten = new Map<SiteId, boolean>();
-  for (const id of chosen) forgotten.set(id, await forgetInWordPress(dataDir, id));
+  const responses = new Map<SiteId, ForgetResponse>();
+  for (const id of chosen) responses.set(id, await forgetInWordPress(dataDir, id));
   const detached = await updateConfig(dataDir, async (config, write) => {
-    const leaving = config.sites.filter(({ id }) => forgotten.has(id));
+    const leaving = config.sites.filter(({ id }) => responses.has(id));
+    const running = leaving.filter(({ id }) => responses.get(id)?.isRunning === true);
+    // One wait for all of them.
+    if (running.length > 1) {
+      for (const site of running) {
+        await removeLoader(
+          dataDir,
+          site,
+          config.sites.filter((each) => each !== site),
+        );
+      }
+      await pause(drainMs);
+    }
     const outcomes: Detached[] = [];
     const removed: SiteEntry[] = [];
     for (const site of leaving) {
-      const outcome = { site: site.id, forgotten: forgotten.get(site.id) === true, erased: null };
+      const outcome = { site: site.id, forgotten: responses.get(site.id)?.isForgotten === true, erased: null };
       try {
         const folders = toFolders(dataDir, site);
         const others = config.sites.filter((each) => each !== site && !removed.includes(each));
         const { hasOthers, isInUse } =
           folders === null
             ? { hasOthers: false, isInUse: false }
-            : await removeConnectorEverywhere(dataDir, site.id, folders, others);
+            : await removeConnectorEverywhere(dataDir, site.id, folders, {
+                others,
+                drainMs: running.includes(site) ? drainMs : 0,
+              });
         await recordRetired(dataDir, { ...site, wordpressDir: folders?.wordpressDir ?? null });
         removed.push(site);
         outcomes.push({ ...outcome, hasOthers, isInUse, failure: null });
@@ -93,7 +116,7 @@ export async function detach(options: {
  * Removes the connector from every release that has it, the present one last: a site that is rolled back must not
  * depend on a guard that no longer knows it.
  *
- * @param others sites that stay attached
+ * @param options `others`: sites that stay attached
  * @returns why the connector's folder stays in the present release
  * @throws SiteFilesError
  */
@@ -101,20 +124,43 @@ async function removeConnectorEverywhere(
   dataDir: string,
   site: SiteId,
   folders: WordPressFolders,
-  others: readonly SiteEntry[],
+  options: { readonly others: readonly SiteEntry[]; readonly drainMs: number },
 ): Promise<SiteResults['remove']> {
   const installed = await readReleases(dataDir, site);
+  const { others } = options;
   for (const release of installed.slice(0, -1)) await removeFromRelease(dataDir, site, release, { others });
   await forgetFormerReleases(dataDir, site);
-  const last = installed.at(-1);
-  const record = fileRecord(dataDir, site);
-  const files = await record.read();
-  // By now the path of the site may lead to a release that was never attached.
-  const present = last ?? { muPluginsDir: toUsualMuPlugins(folders.wordpressDir), ...folders };
-  const removed = await removeFromRelease(dataDir, site, { ...present, files }, { others });
-  await record.delete();
+  const removed = await removeFromRelease(dataDir, site, await findPresent(dataDir, site, folders), options);
+  await fileRecord(dataDir, site).delete();
   await deleteReleases(dataDir, site);
   return removed;
+}
+
+/**
+ * Removes the loader from the release that WordPress runs, unless other sites run the connector there. What prevents
+ * it is reported by the complete removal, which follows.
+ */
+async function removeLoader(dataDir: string, site: SiteEntry, others: readonly SiteEntry[]): Promise<void> {
+  const folders = toFolders(dataDir, site);
+  if (folders === null) return;
+  try {
+    const present = await findPresent(dataDir, site.id, folders);
+    await removeFromRelease(dataDir, site.id, present, { others, part: 'loader' });
+  } catch (error) {
+    if (!(error instanceof SiteFilesError)) throw error;
+  }
+}
+
+/** The release that was installed last, with the files of the connector. */
+async function findPresent(
+  dataDir: string,
+  site: SiteId,
+  folders: WordPressFolders,
+): Promise<Parameters<typeof removeFromRelease>[2]> {
+  const last = (await readReleases(dataDir, site)).at(-1);
+  // By now the path of the site may lead to a release that was never attached.
+  const present = last ?? { muPluginsDir: toUsualMuPlugins(folders.wordpressDir), ...folders };
+  return { ...present, files: await fileRecord(dataDir, site).read() };
 }
 
 function toFolders(dataDir: string, { wordpressDir, muPluginsDir }: SiteEntry): WordPressFolders | null {
@@ -131,18 +177,25 @@ function chooseSites(config: ConfigFile, id: SiteId | undefined): readonly SiteE
   throw new CommandError(id === undefined ? 'No site is attached in this data folder.' : `No site has the id ${id}.`);
 }
 
-async function forgetInWordPress(dataDir: string, id: SiteId): Promise<boolean> {
+interface ForgetResponse {
+  readonly isForgotten: boolean;
+  /** A web server has taken the request, so visitors' requests may be under way. */
+  readonly isRunning: boolean;
+}
+
+async function forgetInWordPress(dataDir: string, id: SiteId): Promise<ForgetResponse> {
   try {
     const config = await loadConfig({ dataDir, site: id });
     const site = config.sites.find((each) => each.id === id);
-    if (site === undefined) return false;
+    if (site === undefined) return { isForgotten: false, isRunning: false };
     const facts = await readStoredFacts(config, site);
     const client = createConnectorClient({ clock: Date.now, facts: () => facts, responseTimeoutMs: FORGET_TIMEOUT_MS });
     await client.forget(site).finally(() => client.close());
-    return true;
-  } catch {
+    return { isForgotten: true, isRunning: true };
+  } catch (error) {
     // WordPress is stopped, has moved, or lacks the key. Its files can still be removed.
-    return false;
+    const isRunning = error instanceof ConnectorError && (error.mayBeDone || error.fault.kind !== 'unreachable');
+    return { isForgotten: false, isRunning };
   }
 }
 

@@ -7,23 +7,34 @@ import { runSiteTask, type SiteResults, type SiteTaskOptions } from '../wordpres
 import { fileRecord, isKeyFile } from './connector-files.js';
 import { type Release, readReleases, toReleaseFolders, toUsualMuPlugins } from './releases.js';
 
+/** How `removeFromRelease` removes a connector. */
+export interface RemovalOptions extends SiteTaskOptions {
+  /** The other sites of the configuration. */
+  readonly others: readonly SiteEntry[];
+  /** What is removed of a connector that no other site runs. Default: all. */
+  readonly part?: 'loader' | 'all';
+  /** How long requests that already run the connector may take, milliseconds. Default: 0, there are none. */
+  readonly drainMs?: number;
+}
+
 /**
  * Removes the connector and the key of a site from one folder of must-use plugins. While other sites run the connector
  * from that folder, only the key is removed. The caller holds the lock of the configuration.
  *
- * @param options `others`: the other sites of the configuration
  * @throws SiteFilesError
  */
 export async function removeFromRelease(
   dataDir: string,
   site: SiteId,
   release: Release & { readonly files: readonly string[] },
-  { others, ...options }: SiteTaskOptions & { readonly others: readonly SiteEntry[] },
+  { others, part = 'all', drainMs = 0, ...options }: RemovalOptions,
 ): Promise<SiteResults['remove']> {
   const users = await findUsers(dataDir, release, others);
   const secret = (await readFile(secretFile(dataDir, site), 'utf8').catch(() => '')).trim();
-  const task = { kind: 'remove', recorded: release.files, secret, isInUse: users.length > 0 } as const;
+  const isInUse = users.length > 0;
+  const task = { kind: 'remove', recorded: release.files, secret, isInUse, part, drainMs } as const;
   const removed = await runSiteTask(toReleaseFolders(release), task, options);
+  if (part === 'loader') return removed;
   // The files that this site has installed are removed with the last of those sites.
   if (users[0] !== undefined) {
     const heir = fileRecord(dataDir, users[0]);

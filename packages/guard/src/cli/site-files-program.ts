@@ -1,5 +1,6 @@
 import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isSecret } from '../config/load-config.js';
 import {
   enterNamed,
@@ -286,8 +287,11 @@ function removeEmptyFolders(site: OpenSite, names: readonly string[]): void {
   }
 }
 
-/** The loader is removed first, so that an incomplete connector never runs. */
-function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): SiteResults['remove'] {
+/**
+ * Removes the loader first, so that an incomplete connector never runs, and the classes only when the requests that
+ * were running then have ended: PHP loads a class when it is first used.
+ */
+async function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Promise<SiteResults['remove']> {
   const recorded = task.recorded.filter(isConnectorFile);
   let site: OpenSite | null;
   try {
@@ -306,6 +310,7 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   const isSecretOwn = containsKey(site, SECRET, task.secret);
   // A key belongs to another site. Without such a key, `secret.php` belongs to this site, whatever it contains.
   if (task.isInUse || keys.length > ownKeys.length || (keys.length > 0 && !isSecretOwn && existsInSite(site, SECRET))) {
+    if (task.part === 'loader') return { hasOthers: false, isInUse: true };
     for (const name of isSecretOwn ? [...ownKeys, SECRET] : ownKeys) removeRecorded(site, name);
     removeEmptyFolders(site, ownKeys);
     return { hasOthers: false, isInUse: true };
@@ -315,7 +320,10 @@ function remove(call: SiteCall, task: Extract<SiteTask, { kind: 'remove' }>): Si
   for (const folder of listFolders(names)) {
     inFolderIfPresent(folder, site, () => {});
   }
+  const hadLoader = findStatus(LOADER) !== null;
   removeFile(LOADER);
+  if (task.part === 'loader') return { hasOthers: false, isInUse: false };
+  if (hadLoader) await pause(task.drainMs);
   for (const name of names) {
     inFolderIfPresent(toFolder(name), site, () => removeFile(basename(name)));
   }

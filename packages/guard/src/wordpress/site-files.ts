@@ -51,6 +51,10 @@ export type SiteTask =
       readonly secret: string;
       /** Other sites run this connector, wherever their keys are. */
       readonly isInUse: boolean;
+      /** `loader`: only the loader is removed, so that no further request runs the connector. */
+      readonly part: 'loader' | 'all';
+      /** How long requests that run the connector may still load its classes once its loader is gone, milliseconds. */
+      readonly drainMs: number;
     }
   /** Reads owners and modes of an installed connector. Writes nothing. */
   | { readonly kind: 'examine'; readonly secret: string }

@@ -117,6 +117,7 @@ describe.skipIf(reason !== null)(
       writeFileSync(nginxFile, frontConfig(dir));
       writeFileSync(join(etc, 'conf.d/example.com.conf'), replaceAll(serverBefore(HOST), table));
       writeFileSync(join(stack.wordpressDir, 'who.php'), WHO);
+      writeFileSync(join(stack.wordpressDir, 'slow.php'), SLOW);
       const subject = [
         '-subj',
         `/CN=${HOST}`,
@@ -240,9 +241,18 @@ describe.skipIf(reason !== null)(
 
     it('"Taking guard away again" fails no request of a visitor either, and leaves WordPress as it was', async () => {
       const guide = readGuide('docs/operator/operations.md', 'Taking guard away again');
-      await follow(guide, async (command) => {
+      const last = guide.findIndex(({ command }) => command.includes('detach'));
+      await follow(guide.slice(0, last), async (command) => {
         if (command.includes('--allow-direct')) expect(await isPastGuard()).toEqual([200, false]);
       });
+      // These requests begin before the connector is removed, and load one of its classes afterwards.
+      const slow: Promise<Response>[] = [];
+      const loader = join(stack.wordpressDir, 'wp-content/mu-plugins/security-optimizer.php');
+      const visits = setInterval(() => existsSync(loader) && slow.push(fetch(`${direct}/slow.php`)), 400);
+      await follow(guide.slice(last, last + 1), async () => undefined).finally(() => clearInterval(visits));
+      const texts = await Promise.all(slow.map(async (response) => (await response).text()));
+      expect(new Set(texts)).toEqual(new Set(['complete']));
+      await follow(guide.slice(last + 1), async () => undefined);
       expect(await who('127.0.0.77')).toEqual({ address: '127.0.0.77', https: true });
       expect(await xmlRpc()).not.toBe(403);
       expect(existsSync(join(stack.wordpressDir, 'wp-content/mu-plugins/security-optimizer.php'))).toBe(false);
@@ -264,4 +274,12 @@ describe.skipIf(reason !== null)(
 const WHO = `<?php
 require __DIR__ . '/wp-load.php';
 echo json_encode( array( 'address' => $_SERVER['REMOTE_ADDR'], 'https' => is_ssl() ) );
+`;
+
+/** Loads a class of the connector half a second after WordPress. */
+const SLOW = `<?php
+require __DIR__ . '/wp-load.php';
+$loaded = class_exists( 'Security_Optimizer_Hooks', false );
+usleep( 500000 );
+echo ! $loaded || class_exists( 'Security_Optimizer_Salts' ) ? 'complete' : 'incomplete';
 `;
