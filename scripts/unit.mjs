@@ -1,5 +1,8 @@
 import { relative, resolve } from 'node:path';
+import { requireNode } from './lib/require-node.mjs';
 import { root, run } from './lib/run.mjs';
+
+requireNode();
 
 /** Runs tests by their files or folders: `npm run unit -- packages/guard/src/http/canonical-path.test.ts`. */
 const [path, ...others] = process.argv.slice(2);

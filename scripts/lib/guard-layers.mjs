@@ -70,7 +70,7 @@ export const layers = [
   { name: 'site-security', isFeature: true, imports: FEATURE_BASE },
   {
     name: 'alerts',
-    sql: ['index.ts', 'alert-queue.ts', 'alert-tables.ts', 'login-history.ts'],
+    sql: ['index.ts', 'alert-overflow.ts', 'alert-queue.ts', 'alert-tables.ts', 'login-history.ts'],
     isFeature: true,
     imports: [...FEATURE_BASE, 'login', 'activity'],
   },

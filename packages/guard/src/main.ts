@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openSecurityLog, type PreloadedBlocks, preloadBlocks } from './activity/index.js';
 import { createLazyApi } from './api/lazy-api.js';
-import type { Config, LiveConfig } from './config/config.js';
+import type { Config, LiveChange, LiveConfig } from './config/config.js';
 import { type RunningFeatures, startFeatures } from './features.js';
 import type { OpenClientsReport } from './gateway/open-clients.js';
 import { createGateway, type Gateway } from './gateway/server.js';
 import { createSiteHosts } from './gateway/site-hosts.js';
 import { cataloguesFolder, createLanguages, type LanguageFor } from './i18n/languages.js';
+import { isSameData } from './lib/collections.js';
 import type { ListeningDescriptor } from './lib/listen.js';
 import { createLogger, type Logger } from './lib/logger.js';
 import { toServerUrl } from './lib/socket-address.js';
@@ -15,8 +16,9 @@ import { version } from './lib/version.js';
 import type { Metrics } from './metrics/metrics.js';
 import { openGuardDatabase } from './migrations.js';
 import { Cleanup, createServices, type Services } from './services.js';
+import type { QuarantinedSite } from './site.js';
 import { createSharedAssets } from './sites/shared-assets.js';
-import { compareSites, mergeKnownSites, type SiteChanges } from './sites/site-list.js';
+import { compareSites, keepValidEntries, type SiteList, withUnusableSettings } from './sites/site-list.js';
 import { sqlCallNonces } from './storage/call-nonces.js';
 import { type OpenStorage, openStorage } from './storage/open-storage.js';
 import { StorageError } from './storage/storage-error.js';
@@ -44,13 +46,23 @@ export interface RunningGuard {
   /**
    * Serves the sites of a changed configuration, without an interruption for unchanged sites. All other keys take
    * effect at the next start.
-   * @throws StorageError when a new site's settings can't be read; the served sites do not change then
+   * @throws StorageError when the database can't be read; the served sites do not change then
    */
-  reload(config: Config): Promise<SiteChanges>;
+  reload(config: Config): Promise<AppliedChange>;
+  /** The same as `reload`, for a configuration that was compared with `sites` already. */
+  applyChange(change: LiveChange): Promise<AppliedChange>;
+  /** The sites in force. */
+  readonly sites: LiveConfig;
   /** Completes running requests, then releases all resources. */
   close(): Promise<void>;
   /** Resources that `close` has not released yet. */
   describeOpen(): OpenResources;
+}
+
+/** The outcome of a changed configuration. */
+export interface AppliedChange {
+  /** Sites that are served with their last valid entry, and the mistakes in the present one. */
+  readonly kept: readonly QuarantinedSite[];
 }
 
 /**
@@ -84,19 +96,30 @@ export async function startGuard(
     cleanup.add('metrics', () => metrics?.stop());
     const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger, thread });
     cleanup.add('database', () => db.destroy());
-    logConfigured(logger, config);
     const services = await createServices({ config, logger, db, languages }, cleanup);
-    const { url, reload, server } = await serve(services, config, blocked, cleanup, metrics, options.socket);
+    const { siteList } = services;
+    const served = { ...config, ...siteList.configuration };
+    logConfigured(logger, served);
+    const { url, applyChange, server } = await serve(services, served, blocked, cleanup, metrics, options.socket);
     cleanup.add('readiness', () => metrics?.endReadiness());
-    const { length: sites } = config.sites;
-    const { length: quarantined } = config.quarantined;
+    const { length: sites } = served.sites;
+    const { length: quarantined } = served.quarantined;
     logger.info({ event: 'guard-started', url, version, sites, quarantined }, `Guard serves at ${url}.`);
     const describeOpen = () => ({
       pending: cleanup.pending,
       clients: server.openClients,
       waitingForWordPress: server.waiting,
     });
-    return { url, reload, describeOpen, close: () => cleanup.run() };
+    return {
+      url,
+      applyChange,
+      reload: async (next) => applyChange(await compareSites(siteList, next)),
+      get sites() {
+        return siteList.configuration;
+      },
+      describeOpen,
+      close: () => cleanup.run(),
+    };
   } catch (error) {
     await cleanup.run();
     throw error;
@@ -110,7 +133,7 @@ async function serve(
   cleanup: Cleanup,
   metrics: Metrics | null,
   socket: ListeningDescriptor | undefined,
-): Promise<Pick<RunningGuard, 'url' | 'reload'> & { readonly server: Gateway }> {
+): Promise<Pick<RunningGuard, 'url' | 'applyChange'> & { readonly server: Gateway }> {
   const { siteList, snapshots, connectors, sessions, mutex, clock, logger } = services;
 
   const starting = startFeatures(services, blocked, cleanup);
@@ -168,59 +191,80 @@ async function serve(
     ],
   });
   await features.onServing();
-  return { url: toServerUrl(address), reload: createReload(services, features, server), server };
+  return { url: toServerUrl(address), applyChange: createApplyChange(services, features, server), server };
 }
 
-/** Returns `reload` of `RunningGuard`. Reloads run one after the other. */
-function createReload(services: Services, features: RunningFeatures, server: Gateway): RunningGuard['reload'] {
+/** Returns `applyChange` of `RunningGuard`. Changes are applied one after the other. */
+function createApplyChange(
+  services: Services,
+  features: RunningFeatures,
+  server: Gateway,
+): RunningGuard['applyChange'] {
   const { siteList, sites, connectors, logger } = services;
   let last: Promise<unknown> = Promise.resolve();
 
-  async function apply(config: Config): Promise<SiteChanges> {
-    const next = { ...config, sites: await mergeKnownSites(siteList, config.sites) };
-    const changes = compareSites(siteList, next);
+  async function apply(configured: LiveChange): Promise<AppliedChange> {
     // `attach` also requests a reload when it has changed only the connector's files.
     connectors.checkMissing();
-    if (changes.isEmpty) return changes;
-    const { quarantined, trustedProxies } = siteList;
-    const before = { sites: [...siteList], quarantined, trustedProxies };
+    const { change: wanted, kept } = keepValidEntries(siteList, configured);
+    for (const { id, reason } of kept) {
+      logger.error(
+        { event: 'site-entry-kept', site: id, reason },
+        'The site keeps its last valid entry until a restart.',
+      );
+    }
+    if (isEmptyChange(wanted, siteList)) return { kept };
+    const { served, quarantined, removed } = wanted;
+    const ids = [...served, ...quarantined].map(({ id }) => id);
+    const added = ids.filter((id) => !siteList.has(id));
+    const wereServed = new Set(ids.filter((id) => siteList.find(id) !== null));
+    const unread = ids.filter((id) => !sites.hasSettings(id));
+    let change = wanted;
     // The data of a site are loaded before its first request.
-    siteList.replace(next);
+    const undo = siteList.apply(wanted);
     try {
-      await services.loadSites(changes.added);
-      for (const { id } of changes.changed) {
-        if (before.sites.some((site) => site.id === id)) sites.set(id, {});
+      change = withUnusableSettings(wanted, await services.loadSites(unread));
+      siteList.apply(change);
+      for (const { id } of change.served) {
+        if (wereServed.has(id)) sites.set(id, {});
         else await features.loadSite(id);
       }
     } catch (error) {
-      siteList.replace(before);
+      siteList.apply(undo);
       throw error;
     }
-    server.setSites(next);
-    for (const site of changes.changed) connectors.check(site);
-    for (const id of changes.removed) {
+    server.applyChange(change);
+    connectors.checkAll(change.served);
+    for (const id of removed) {
       await features.dropSite(id);
       sites.delete(id);
       connectors.staffChecks.delete(id);
     }
-    const { added, removed } = changes;
-    const changed = changes.changed.map(({ id }) => id).filter((id) => !added.includes(id));
+    const changed = change.served.map(({ id }) => id).filter((id) => !added.includes(id));
     logger.info({ event: 'sites-changed', added, changed, removed }, 'The sites of the configuration are served.');
-    logQuarantined(logger, next);
-    logTrustedEverybody(logger, next);
-    return changes;
+    logQuarantined(logger, change);
+    logTrustedEverybody(logger, { ...change, sites: change.served });
+    return { kept };
   }
 
-  return (next) => {
-    const done = last.then(() => apply(next));
+  return (change) => {
+    const done = last.then(() => apply(change));
     last = done.catch(() => undefined);
     return done;
   };
 }
 
-function logQuarantined(logger: Logger, { quarantined }: Pick<Config, 'quarantined'>): void {
-  for (const { id, hosts, reason } of quarantined) {
-    logger.error({ event: 'site-quarantined', site: id, hosts, reason }, 'The site is not served; visitors get 503.');
+function isEmptyChange(change: LiveChange, { trustedProxies }: SiteList): boolean {
+  const { served, quarantined, removed } = change;
+  return served.length + quarantined.length + removed.length === 0 && isSameData(change.trustedProxies, trustedProxies);
+}
+
+function logQuarantined(logger: Logger, { quarantined }: Pick<LiveConfig, 'quarantined'>): void {
+  for (const { id, hosts, cause, reason } of quarantined) {
+    logger.error(
+      { event: 'site-quarantined', site: id, hosts, cause, reason },
+      'The site is not served; visitors get 503.',
+    );
   }
 }
 

@@ -88,24 +88,28 @@ export type SecurityEvent =
       readonly until?: number;
     });
 
-/** Stores or handles an event. May throw StorageError; then the event is reported again, or lost. */
-export type SecurityEventListener = (site: SiteId, event: SecurityEvent) => Promise<void>;
+/** Stores or handles events, oldest first. May throw StorageError; then the events are reported again, or lost. */
+export type SecurityEventListener = (site: SiteId, events: readonly SecurityEvent[]) => Promise<void>;
 
 /** Passes events from the features that report them to the features that inform the owner. */
 export interface SecurityEvents {
   /**
-   * Resolves once every listener has handled the event, so that a feature with an outbox can acknowledge it afterwards.
+   * Resolves once every listener has handled the events, so that a feature with an outbox can acknowledge them
+   * afterwards. A batch is reported at once, since each report may wait for the disk.
+   *
+   * @param events oldest first
    * @throws StorageError
    */
-  report(site: SiteId, event: SecurityEvent): Promise<void>;
+  report(site: SiteId, events: readonly SecurityEvent[]): Promise<void>;
   subscribe(listener: SecurityEventListener): void;
 }
 
 export function createSecurityEvents(): SecurityEvents {
   const listeners: SecurityEventListener[] = [];
   return {
-    async report(site, event) {
-      await Promise.all(listeners.map((listener) => listener(site, event)));
+    async report(site, events) {
+      if (events.length === 0) return;
+      await Promise.all(listeners.map((listener) => listener(site, events)));
     },
     subscribe: (listener) => void listeners.push(listener),
   };

@@ -13,7 +13,7 @@ import type { SiteId } from './site.js';
 import { type ConnectorSync, createConnectors } from './sites/connector-sync.js';
 import { createSettingsReload, loadSites, logPause } from './sites/load-sites.js';
 import { createSiteFactsStore } from './sites/site-facts-store.js';
-import { SiteList } from './sites/site-list.js';
+import { SiteList, withUnusableSettings } from './sites/site-list.js';
 import { SiteRegistry } from './sites/site-registry.js';
 import { type ChangeFeed, createChangeFeed, getLatestVersion } from './storage/change-feed.js';
 import type { Database } from './storage/database.js';
@@ -37,8 +37,12 @@ export interface Services {
   readonly mutex: KeyedMutex;
   /** The active settings, facts and blocklist of each site. */
   readonly sites: SiteRegistry;
-  /** Reads the settings and facts of new sites before they are served. @throws StorageError */
-  loadSites(ids: readonly SiteId[]): Promise<void>;
+  /**
+   * Reads the settings and facts of new sites before they are served.
+   * @returns sites that can't be served because of their stored settings, and why
+   * @throws StorageError
+   */
+  loadSites(ids: readonly SiteId[]): Promise<ReadonlyMap<SiteId, string>>;
   /** The snapshots with the rules for requests; `sites` swaps them. */
   readonly snapshots: LiveSnapshots;
   /** Changes settings: see `changeSettings`. */
@@ -82,7 +86,7 @@ export class Cleanup {
 
 /**
  * Creates the services and loads the settings of all sites. Quarantined sites are included: their visitors get a page
- * in the site's language, and their log follows their settings.
+ * in the site's language, and their log follows their settings. A site whose stored settings can't be used is quarantined.
  * @throws StorageError
  */
 export async function createServices(
@@ -102,10 +106,12 @@ export async function createServices(
   const settings = createSettingsStore(db);
   const factsStore = createSiteFactsStore(db);
   const load = async (ids: readonly SiteId[]) => {
-    await loadSites(ids, sites, settings, factsStore);
+    const unusable = await loadSites(ids, sites, settings, factsStore);
     for (const id of ids) logPause(logger, sites, id, clock());
+    return unusable;
   };
-  await load(siteList.allIds);
+  const configured = { ...siteList.configuration, served: config.sites, removed: [] };
+  siteList.apply(withUnusableSettings(configured, await load(siteList.allIds)));
 
   const connectors = createConnectors({ config, siteList, sites: sites, factsStore, mutex, clock, logger });
   cleanup.add('commands to WordPress', () => connectors.client.close());

@@ -58,13 +58,20 @@ export interface Branding {
 }
 
 /**
- * A site whose key guard can't use. It has no secret and no upstream, so nothing can be signed or forwarded for it. Its
+ * What of a quarantined site can't be used: its entry in the configuration, the file with its key, or its settings in
+ * the database.
+ */
+export type QuarantineCause = 'entry' | 'key' | 'settings';
+
+/**
+ * A site that guard can't serve. It has no secret and no upstream, so nothing can be signed or forwarded for it. Its
  * visitors get an error page; its settings can still be read and changed.
  */
 export interface QuarantinedSite {
   readonly id: SiteId;
   readonly hosts: readonly string[];
-  /** The file, its fault, and the remedy. */
+  readonly cause: QuarantineCause;
+  /** The file or key with its fault, and the remedy. */
   readonly reason: string;
 }
 

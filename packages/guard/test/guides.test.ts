@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** Checks that tests run the set-ups for web servers in the documents. A new set-up needs a test that reads it. */
+/**
+ * Checks that tests run the commands and the set-ups for web servers in the documents. A new one needs a test that reads
+ * it.
+ */
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -36,6 +39,125 @@ const STEPS: readonly (readonly [document: string, heading: string, suite: strin
   ['README.md', 'Put it in front of a real site', `${INSTALLS}/in-front-of-visitors.test.ts`],
   ['docs/operator/operations.md', 'Taking guard away again', `${INSTALLS}/in-front-of-visitors.test.ts`],
 ];
+
+const PACKAGES = 'packages/e2e/src/packages';
+const OPERATIONS = 'docs/operator/operations.md';
+const IN_FRONT = `${INSTALLS}/in-front-of-visitors.test.ts`;
+const [PUT, TAKEN] = [
+  '"Put it in front of a real site" fails no request of a visitor, and guard decides in the end',
+  '"Taking guard away again" fails no request of a visitor either, and leaves WordPress as it was',
+];
+const FOLLOWED = 'puts guard in front of both sites, and no visitor notices';
+
+/**
+ * Each block of commands of the README and of the operator's documents, in their order, with the test that runs it: its
+ * file and its title.
+ */
+const COMMANDS: readonly CommandEntry[] = [
+  [
+    'README.md',
+    'Try it',
+    'packages/sandbox/src/start/start.system.test.ts',
+    'serves WordPress through guard until %s, then stops every process',
+  ],
+  [
+    'README.md',
+    'Test it',
+    'scripts/lib/fresh-clone.test.mjs',
+    '%s starts in a fresh clone, before any package is installed',
+  ],
+  ...repeat(7, ['README.md', 'Put it in front of a real site', IN_FRONT, PUT]),
+  ...repeat(8, ['docs/operator/install.md', 'Two sites in ten minutes', `${PACKAGES}/install-guide.test.ts`, FOLLOWED]),
+  ...operations(
+    'Starting again without losing a request',
+    '"Starting again without losing a request" hands the socket over',
+  ),
+  ...repeat(4, [OPERATIONS, 'Taking guard away again', IN_FRONT, TAKEN]),
+  ...operations(
+    'Content delivery networks',
+    '"Content delivery networks" refreshes the list of proxies of a running guard',
+  ),
+  ...operations(
+    'Sites that are deployed in releases',
+    '"Sites that are deployed in releases" prepares a release before it is the current one, and brings all up to date',
+    2,
+  ),
+  ...operations("Code that can't be written", '"Code that can’t be written" prints what to write where'),
+  ...operations(
+    'When a site misbehaves',
+    '"When a site misbehaves" examines the site: guard and connector are in order, and its name leads nowhere',
+  ),
+  ...operations(
+    'Sites',
+    '"Sites" adds, shows, exports, removes and imports a site while guard runs, from a folder of root’s',
+  ),
+  ...operations(
+    'One connector for all sites of a machine',
+    '"One connector for all sites of a machine" lets the site run the shared copy',
+  ),
+  [
+    OPERATIONS,
+    'The Debian package',
+    `${PACKAGES}/debian-package.test.ts`,
+    'installs a user, a data folder of that user, and a unit that waits for a site',
+  ],
+  [
+    OPERATIONS,
+    'In a container',
+    `${PACKAGES}/container.test.ts`,
+    'protects a WordPress with a read-only root file system and without any capability',
+  ],
+  ...repeat(3, [
+    OPERATIONS,
+    'With the npm package',
+    `${PACKAGES}/releases.test.ts`,
+    '"With the npm package" puts the first release in front of a site',
+  ]),
+  ...repeat(4, [
+    OPERATIONS,
+    'Updating',
+    `${PACKAGES}/releases.test.ts`,
+    '"Updating" does not affect a running guard until the link is switched',
+  ]),
+  [
+    OPERATIONS,
+    'Going back',
+    `${PACKAGES}/releases.test.ts`,
+    '"Going back" needs only the link while the tables are the same',
+  ],
+  [
+    OPERATIONS,
+    'Going back',
+    `${PACKAGES}/releases.test.ts`,
+    '"Going back" uses the backup when the settings were used by a newer guard',
+  ],
+  [
+    OPERATIONS,
+    'Going back',
+    `${PACKAGES}/releases.test.ts`,
+    '"Going back" needs only the link while the tables are the same',
+  ],
+  ...operations(
+    'Back-up and restore',
+    '"Back-up and restore" saves the data of a running guard, restores them, and copies settings to another site',
+    3,
+  ),
+  ...operations(
+    'Requests about personal data',
+    '"Requests about personal data" exports what is stored about a person, and erases it',
+  ),
+  [OPERATIONS, 'WP-CLI', 'packages/guard/test/wp-cli.test.ts', 'are run as the operations guide names them'],
+];
+
+type CommandEntry = readonly [document: string, heading: string, file: string, title: string];
+
+function repeat(times: number, entry: CommandEntry): readonly CommandEntry[] {
+  return Array.from({ length: times }, () => entry);
+}
+
+function operations(heading: string, title: string, times = 1): readonly CommandEntry[] {
+  return repeat(times, [OPERATIONS, heading, `${PACKAGES}/operations-guide.test.ts`, title]);
+}
 
 /** Recognises settings of nginx, Apache, HAProxy or Varnish by their syntax, whatever language the block declares. */
 const OF_A_WEB_SERVER =
@@ -123,3 +245,57 @@ describe('the set-ups for web servers in the documents', () => {
     expect(read('packages/e2e/src/packages/install-guide.test.ts')).toContain('docs/operator/install.md');
   });
 });
+
+describe('the commands in the README and the operator’s documents', () => {
+  const operatorDocuments = documents.filter((name) => name === 'README.md' || name.startsWith('docs/operator/'));
+
+  it('are all in blocks that declare their language, so that none is overlooked', () => {
+    const undeclared = operatorDocuments.flatMap(listBlocks).filter(({ language }) => language === '');
+    expect(undeclared).toEqual([]);
+    const otherShells = operatorDocuments
+      .flatMap(listBlocks)
+      .filter(({ language }) => /^(?:bash|shell|console)$/.test(language));
+    expect(otherShells).toEqual([]);
+  });
+
+  it('are each run by a test', () => {
+    const blocks = operatorDocuments.flatMap(listBlocks).filter(({ language }) => language === 'sh');
+    expect(COMMANDS.map(([document, heading]) => [document, heading])).toEqual(
+      blocks.map(({ document, heading }) => [document, heading]),
+    );
+  });
+
+  it('name tests that exist', () => {
+    const missing = COMMANDS.filter(
+      ([, , file, title]) => !existsSync(new URL(file, root)) || !hasTest(read(file), title),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('are read out of the document by the test, so that no copy of them grows old', () => {
+    const reading = /readGuide\(|readSectionCommands\(|guideCommands\(/;
+    const copied = new Set(COMMANDS.flatMap(([, , file]) => (reading.test(read(file)) ? [] : [file])));
+    // `npm start` and `npm test` are each one word; the Debian package is installed in several versions.
+    expect([...copied]).toEqual([
+      'packages/sandbox/src/start/start.system.test.ts',
+      'scripts/lib/fresh-clone.test.mjs',
+      `${PACKAGES}/debian-package.test.ts`,
+    ]);
+  });
+
+  it.each([
+    ["  it('adds', () => {", true],
+    ["  it('adds a site', () => {", false],
+    ["  // it was 'adds' before", false],
+    ["  it.skip('adds', () => {", false],
+  ])('are looked for by the whole title of a test: %s', (text, found) => {
+    expect(hasTest(text, 'adds')).toBe(found);
+  });
+});
+
+/** Whether a test file has a test with a title that is not skipped unconditionally. */
+function hasTest(text: string, title: string): boolean {
+  const at = text.indexOf(`'${title}'`);
+  const before = text.slice(Math.max(0, at - 400), Math.max(0, at));
+  return at !== -1 && /\bit(?:\.each\((?:[^()]|\([^()]*\))*\)|\.skipIf\((?:[^()]|\([^()]*\))*\))?\(\s*$/.test(before);
+}

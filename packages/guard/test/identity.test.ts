@@ -1,9 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createInspection, INSPECTION_HEADER, readArrival } from '../src/wordpress/inspection.js';
-import { closing, exchange, toBody, toStatus } from './raw-client.js';
+import { closing, countResponses, exchange, RawClient, toBody, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
+import { scratchFolder } from './support/scratch.js';
 import { SECRET } from './support/site-config.js';
 
 const mac = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
@@ -249,5 +251,29 @@ describe('several sites', () => {
       '/one.example.com.',
     ]);
     expect(two.seen).toHaveLength(1);
+  });
+
+  it.each([
+    ['TCP', { host: '127.0.0.1', port: 0 }, '127.0.0.1'],
+    ['a Unix socket', { path: '' }, 'unix'],
+  ])('follows a changed list of trusted proxies on a connection over %s that is open', async (_what, listen, proxy) => {
+    const { port, seen } = await recordingServer();
+    const path = 'path' in listen ? join(await scratchFolder(), 'guard.sock') : null;
+    const gateway = await startGateway(port, { listen: path === null ? listen : { path } });
+    const client = new RawClient(path ?? gateway.port);
+    const get = async (count: number) => {
+      client.send('GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.7\r\nX-Forwarded-Proto: https\r\n\r\n');
+      await client.until((text) => countResponses(text) === count);
+    };
+    await get(1);
+    gateway.trust([proxy]);
+    await get(2);
+    gateway.trust(['203.0.113.0/24']);
+    await get(3);
+    expect(seen.map(({ headers }) => [headers['x-forwarded-for'], headers['x-forwarded-proto']])).toEqual([
+      ['127.0.0.1', 'http'],
+      ['198.51.100.7', 'https'],
+      ['127.0.0.1', 'http'],
+    ]);
   });
 });

@@ -168,6 +168,62 @@ it('exports the stored data of a person, readable and without secrets', async ()
   expect((await stat(output)).mode & 0o777).toBe(0o600);
 });
 
+/** Failed logins of another address with a name that is an e-mail address, as the log stores them. */
+async function tryLogins(guard: Awaited<ReturnType<typeof startGuardWithPerson>>, tried: string) {
+  const { url } = guard.guard;
+  expect((await visit(url, OTHER, '/tried/')).status).toBe(200);
+  await eventually(() => guard.listVisits(OTHER) === 2);
+  const database = openSqlite(join(guard.dataDir, 'activity.sqlite'), { busyTimeoutMs: 5000 });
+  database.prepare(`update visits set tried = ?, failed = 3 where id = (select max(id) from visits)`).run(tried);
+  database
+    .prepare(
+      `insert into top_visits (site, day, what, value, hits, excess) values ((select id from activity_sites), ?, ?, ?, 3, 0)`,
+    )
+    .run(new Date().toISOString().slice(0, 10), 'failed-login', tried);
+  database.close();
+  const count = (table: string, column: string) =>
+    (
+      guard.log.prepare(`select count(*) as rows from ${table} where lower(${column}) = ?`).get(EMAIL) as {
+        rows: number;
+      }
+    ).rows;
+  return () => [count('visits', 'tried'), count('top_visits', 'value')];
+}
+
+it.each([
+  ['--email', 'for somebody who is named by that address alone'],
+  ['--user', 'for a user whose name is that address'],
+])('finds and erases failed logins that were tried with an e-mail address as the name: %s, %s', async (option) => {
+  const running = await startGuardWithPerson();
+  await addRows(running.db);
+  const remaining = await tryLogins(running, 'Person@Example.com');
+  expect(remaining()).toEqual([1, 1]);
+  const data = JSON.parse((await running.privacy('export', 'site', option, EMAIL)).stdout);
+  expect(data.activity_log).toMatchObject({
+    visits: [{ tried: 'Person@Example.com', wrong_passwords: 3 }],
+    most_frequent: [{ value: 'Person@Example.com', hits: 3 }],
+  });
+  // The address that tried it is not disclosed.
+  expect(JSON.stringify(data)).not.toContain(OTHER);
+  // The other way round: what was stored for the e-mail address belongs to the user of that name.
+  expect(data.settings_database).toMatchObject({ alerts: [{ channel: EMAIL }], reports: [{ state: 'sent' }] });
+  expect((await running.privacy('erase', 'site', option, EMAIL, '--yes')).stdout).toMatch(/^Erased or anonymised/);
+  expect(remaining()).toEqual([0, 0]);
+  expect(running.listVisits(OTHER)).toBe(2);
+});
+
+it('finds the user whose stored name is the e-mail address', async () => {
+  const { db, privacy } = await startGuardWithPerson();
+  const factor = { site: 'site', user_id: 9, login: EMAIL, secret: SECRET_KEY, key_id: 'k', last_step: 0 };
+  await db
+    .insertInto('second_factors')
+    .values({ ...factor, setup_challenge: null, created_at: 1, enabled_at: 1 })
+    .execute();
+  const data = JSON.parse((await privacy('export', 'site', '--email', EMAIL)).stdout);
+  expect(data.person.user).toEqual({ id: 9, logins: [EMAIL] });
+  expect(data.settings_database.two_factor).toMatchObject([{ login: EMAIL }]);
+});
+
 it('finds a person by an address that carries the stored one', async () => {
   const { privacy } = await startGuardWithPerson();
   const { stdout } = await privacy('export', 'site', '--address', `64:ff9b::${PERSON}`);

@@ -55,6 +55,18 @@ describe('behind a proxy with the PROXY protocol', () => {
     ]);
   });
 
+  it('open connections end when the proxy that named their visitor is no longer trusted, and no others', async () => {
+    const { gateway, addresses } = await behindProxy();
+    const client = new RawClient(gateway.port).send(V1).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.until((text) => countResponses(text) === 1);
+    gateway.trust(['127.0.0.0/8']);
+    client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.until((text) => countResponses(text) === 2);
+    gateway.trust(['203.0.113.0/24']);
+    await client.end();
+    expect(addresses()).toEqual(['192.0.2.7', '192.0.2.7']);
+  });
+
   it('a visitor can’t name an address by an HTTP header, but a trusted proxy in front can', async () => {
     const { send, addresses } = await behindProxy({ trustedProxies: ['127.0.0.1', '203.0.113.5'] });
     const forged = closing('GET / HTTP/1.1\r\nX-Forwarded-For: 198.51.100.99');

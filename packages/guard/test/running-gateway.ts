@@ -44,6 +44,8 @@ export interface TestGateway {
   readonly origins: (string | null)[];
   /** Swaps in a policy with these addresses blocked and these options changed. */
   rule(input: { blocked?: readonly string[]; options?: Partial<SecurityOptions>; language?: Language }): void;
+  /** Replaces the machine's trusted proxies. */
+  trust(trustedProxies: readonly string[]): void;
 }
 
 const OFF = Object.fromEntries(Object.keys(defaultSecurityOptions).map((name) => [name, 0])) as SecurityOptions;
@@ -159,7 +161,9 @@ export async function startGateway(upstream: number | string, options: GatewayOp
   const bound = await server.listen();
   const port = 'port' in bound ? bound.port : 0;
   onTestFinished(() => server.close());
-  return { port, server, snapshots: snapshots, signals, visits, origins, rule };
+  const trust: TestGateway['trust'] = (trustedProxies) =>
+    server.applyChange({ served: [], quarantined: [], removed: [], trustedProxies });
+  return { port, server, snapshots: snapshots, signals, visits, origins, rule, trust };
 }
 
 /** A web server in place of WordPress. */

@@ -65,6 +65,47 @@ describe('settings of a site as JSON', () => {
     expect(await exportSettings(dataDir)).toEqual(before);
   });
 
+  const day = (shift: number) =>
+    new Date(Date.now() + shift * 86_400_000)
+      .toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' })
+      .toLowerCase();
+  const hour = (shift: number) => new Date(Date.now() + shift * 3_600_000).toISOString().slice(11, 16);
+
+  it.each([
+    ['weekly', { type: 'weekly', weekly: [-1, 0, 1].map(day) }],
+    ['daily', { type: 'daily', from_hour: hour(-6), to_hour: hour(6) }],
+  ])('never start Away Mode at once, which could lock the owner out: %s', async (_, schedule) => {
+    const { dataDir, file } = await guardWithSettings();
+    const before = await exportSettings(dataDir);
+    await writeFile(file, JSON.stringify({ settings: { disable_xml_rpc: 0, away_mode: schedule } }));
+    const { status, stderr } = await importSettings(file, dataDir);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^ {2}away_mode\.type: Away Mode would start at once and last until .*leave away_mode out/m,
+      ),
+    ]);
+    expect(await exportSettings(dataDir)).toEqual(before);
+  });
+
+  it('set a schedule of Away Mode that begins later, and take one that is in force already', async () => {
+    const { dataDir, guard, file } = await guardWithSettings();
+    const later = { type: 'weekly', weekly: [2, 3].map(day) };
+    await writeFile(file, JSON.stringify({ settings: { away_mode: later } }));
+    expect(await importSettings(file, dataDir)).toMatchObject({ status: 0, stderr: '' });
+    expect((await exportSettings(dataDir)).away_mode).toMatchObject({ type: 'weekly' });
+    await writeFile(file, JSON.stringify({ settings: { away_mode: { type: 'off' } } }));
+    expect((await importSettings(file, dataDir)).status).toBe(0);
+
+    const now = { type: 'daily', from_hour: hour(-6), to_hour: hour(6) };
+    await eventually(
+      async () =>
+        (await callApi(guard.url, '/away-mode', { body: JSON.stringify({ ...now, confirm: 1 }) })).http === 200,
+    );
+    await writeFile(file, JSON.stringify({ settings: { away_mode: now, disable_xml_rpc: 0 } }));
+    expect(await importSettings(file, dataDir)).toMatchObject({ status: 0, stderr: '' });
+  });
+
   it.each([
     ['invalid JSON', '{', 'can’t be read as JSON'],
     ['no settings', '{"sites":[]}', 'needs an object `settings`'],

@@ -101,13 +101,46 @@ describe('SIGHUP', () => {
 
   it('changes nothing when the file has faults, and reports them', async () => {
     const { dataDir, guard, entry } = await runningSites();
-    await writeSites(dataDir, [{ ...entry, upstream: 'ftp://127.0.0.1' }]);
+    const second = await fakeConnector();
+    const two = { id: 'two', hosts: ['two.example'], upstream: second.upstream };
+    await writeSites(dataDir, [entry, two], { limits: { idleSeconds: 'long' } });
     expect(await reload(dataDir, guard)).toMatchObject({
       served: ['site'],
-      configuration: { mistakes: [expect.stringContaining('sites[0].upstream')] },
+      configuration: { mistakes: [expect.stringContaining('limits.idleSeconds')] },
     });
     expect(await getStatus(guard.url, 'one.example')).toBe(200);
+    expect(await getStatus(guard.url, 'two.example')).toBe(404);
     expect(guard.log()).toContain('configuration-reload-failed');
+  });
+
+  it('applies all other entries when one has mistakes: a served site keeps its last valid entry, a new one is quarantined', async () => {
+    const { dataDir, guard, entry } = await runningSites();
+    const second = await fakeConnector();
+    const two = { id: 'two', hosts: ['two.example'], upstream: second.upstream };
+    const broken = { ...entry, upstream: 'ftp://127.0.0.1' };
+    await writeSites(dataDir, [broken, two, { ...two, id: 'three', hosts: ['three.example'], colour: 'blue' }]);
+    expect(await reload(dataDir, guard)).toMatchObject({
+      served: ['site', 'two'],
+      quarantined: ['three'],
+      configuration: { mistakes: [], kept: [{ id: 'site', reason: expect.stringContaining('sites[0].upstream') }] },
+    });
+    expect(guard.log()).toContain('site-entry-kept');
+    const statuses = () => Promise.all(['one', 'two', 'three'].map((name) => getStatus(guard.url, `${name}.example`)));
+    expect(await statuses()).toEqual([200, 200, 503]);
+    const { stdout } = await runInChild('status', '--data-dir', dataDir);
+    expect(stdout).toMatch(/Site site: Guard serves it by its last valid configuration.*sites\[0\]\.upstream/);
+    expect(stdout).toMatch(/Site three: Visitors get 503.*sites\[2\]\.colour/);
+    // Another site takes the host, so the last valid entry can’t be kept any longer.
+    await writeSites(dataDir, [
+      { ...broken, hosts: ['other.example'] },
+      { ...two, hosts: ['one.example'] },
+    ]);
+    expect(await reload(dataDir, guard)).toMatchObject({ served: ['two'], quarantined: ['site'] });
+    expect(await statuses()).toEqual([200, 404, 404]);
+    expect(await getStatus(guard.url, 'other.example')).toBe(503);
+    await writeSites(dataDir, [entry, two]);
+    expect(await reload(dataDir, guard)).toMatchObject({ served: ['two', 'site'], quarantined: [] });
+    expect(await statuses()).toEqual([200, 200, 404]);
   });
 
   it('causes an immediate check of a missing connector each time, even without a change', async () => {
@@ -157,7 +190,11 @@ describe('SIGHUP', () => {
       return address;
     };
     const sites = [{ ...entry, trustedProxies: ['file:cdn.txt'] }];
-    for (const more of [{ sites }, { trustedProxies: ['file:cdn.txt'] }]) {
+    const inConfiguration = [expect.stringContaining('cdn.txt')];
+    for (const [more, reported] of [
+      [{ sites }, { mistakes: [], kept: [{ id: 'site', reason: inConfiguration[0] }] }],
+      [{ trustedProxies: ['file:cdn.txt'] }, { mistakes: inConfiguration }],
+    ] as const) {
       await writeFile(list, '192.0.2.0/24\n');
       await writeSites(dataDir, [entry], more);
       expect(await reload(dataDir, guard)).toMatchObject({ configuration: { mistakes: [], restartKeys: [] } });
@@ -168,9 +205,7 @@ describe('SIGHUP', () => {
       expect(await seen()).toBe('198.51.100.7');
       await writeFile(list, '');
       await writeSites(dataDir, [entry], more);
-      expect(await reload(dataDir, guard)).toMatchObject({
-        configuration: { mistakes: [expect.stringContaining('cdn.txt')] },
-      });
+      expect(await reload(dataDir, guard)).toMatchObject({ configuration: reported });
       expect(await seen()).toBe('198.51.100.7');
     }
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { countResponses, RawClient, toStatus } from './raw-client.js';
 import { recordingServer, startGateway } from './running-gateway.js';
 
@@ -47,6 +47,29 @@ describe('visitors who send their bodies slowly', () => {
     for (const other of others) other.send(kilobytes(40));
     for (const other of others) await other.until((text) => toStatus(text) === 200);
     expect(seen.map(({ body }) => body.length)).toEqual(others.map(() => 60 * 1024));
+  });
+
+  it('are told apart from those whose bytes guard had no time to read', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { port, seen } = await recordingServer();
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], limits: { upstreamConnections: 2 } });
+    const uploading = new RawClient(gateway.port).send(`${post(100 * 1024)}${kilobytes(20)}`);
+    await expect.poll(() => gateway.server.connections).toBe(1);
+    const waiting = new RawClient(gateway.port).send(`${post(60 * 1024, '198.51.100.1')}${kilobytes(20)}`);
+    await expect.poll(() => gateway.server.connections).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    vi.advanceTimersByTime(1000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    // The next check comes when bytes have arrived and before they are read, as on a busy machine.
+    uploading.send(kilobytes(40));
+    vi.advanceTimersByTime(1000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    uploading.send(kilobytes(40));
+    waiting.send(kilobytes(40));
+    for (const client of [uploading, waiting]) await client.until((text) => toStatus(text) === 200);
+    // The web server may read the end of the first one later.
+    expect(new Set(seen.map(({ body }) => body.length))).toEqual(new Set([100 * 1024, 60 * 1024]));
   });
 
   it('leave room when they disconnect', async () => {

@@ -1,5 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { allSimpleSettings } from '@security-optimizer/contract/settings/catalogue';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -9,7 +12,7 @@ import { waitForOutcome } from './support/command-line.js';
 import { openTestDatabase } from './support/database.js';
 import { fakeConnector, OTHER_SECRET } from './support/fake-connector.js';
 import { callApi, dataFolderFor, runningGuard } from './support/running-guard.js';
-import { eventually } from './support/scratch.js';
+import { eventually, scratchFolder } from './support/scratch.js';
 import { SECRET } from './support/site-config.js';
 
 const program = fileURLToPath(new URL('../../connector/test/wp-cli.php', import.meta.url));
@@ -22,6 +25,13 @@ async function guardWithSite() {
   const db = await openTestDatabase(dataDir);
   onTestFinished(() => db.destroy());
   return { connector, dataDir, guard, db };
+}
+
+/** The lines of the shell block below a heading of the operations guide. */
+function guideCommands(heading: string): readonly string[] {
+  const text = readFileSync(new URL('../../../docs/operator/operations.md', import.meta.url), 'utf8');
+  const block = new RegExp(`^## ${heading}$[^]*?^\`\`\`sh\n([^]*?)^\`\`\`$`, 'm').exec(text)?.[1] ?? '';
+  return block.trim().split('\n');
 }
 
 /** Runs a command of WP-CLI in PHP, with a fake WP-CLI and the connector's own classes. */
@@ -119,6 +129,39 @@ describe.skipIf(!hasPhp)('the commands of WP-CLI', () => {
     const status = await wp(guard.url, ['status', '--format=csv']);
     expect(status).toMatchObject({ status: 0, stderr: '' });
     expect(status.stdout).toContain('two_factor,on');
+  });
+
+  it('are run as the operations guide names them', async () => {
+    const { guard, db } = await guardWithSite();
+    await db
+      .insertInto('second_factors')
+      .values({
+        site: 'site',
+        user_id: 7,
+        login: 'mia',
+        secret: 'x',
+        key_id: 'x',
+        last_step: 0,
+        created_at: 1,
+        enabled_at: 1,
+      } as never)
+      .execute();
+    const bin = await scratchFolder();
+    const command = ['php', program, guard.url, SECRET];
+    await writeFile(join(bin, 'wp'), `#!/bin/sh\nexec ${command.join(' ')} "$@"\n`, { mode: 0o755 });
+    // Away Mode may not begin at once: two days after tomorrow instead of the guide's, whichever day it is.
+    const days = [2, 3].map((each) =>
+      new Date(Date.now() + each * 86_400_000).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }),
+    );
+    const lines = guideCommands('WP-CLI').map((line) =>
+      line.replace('--weekly=saturday,sunday', `--weekly=${days.join(',').toLowerCase()}`),
+    );
+    expect(lines.length).toBeGreaterThan(10);
+    for (const line of lines) {
+      const child = spawn('sh', ['-c', line], { env: { ...process.env, PATH: `${bin}:${process.env.PATH}` } });
+      expect([line, await waitForOutcome(child)]).toEqual([line, expect.objectContaining({ status: 0, stderr: '' })]);
+    }
+    expect((await wp(guard.url, ['settings', 'get', 'disable_xml_rpc'])).stdout).toBe('1\n');
   });
 
   it('reach guard at another address than the site’s, and report when there is none', async () => {

@@ -23,7 +23,7 @@ import { bundledNode, call, fetchNode } from './bundled-node.mjs';
 const NAME = 'security-optimizer';
 const SCRIPTS = ['postinst', 'prerm', 'postrm'];
 /** The unit in the examples runs a checkout. */
-const PROGRAM_OF_CHECKOUT = '/usr/bin/node packages/guard/bin/security-optimizer.js';
+const PROGRAM_OF_CHECKOUT = '/usr/bin/node --max-semi-space-size=16 packages/guard/bin/security-optimizer.js';
 
 /**
  * Makes the Debian package out of the npm package and an official Node. The same sources and the same
@@ -110,6 +110,7 @@ function toInstalledService(text) {
   return text
     .replace(/^#.*\n/, '')
     .replace(/^WorkingDirectory=.*\n/m, '')
+    .replace(/^# Newer releases of Node .*\n/m, '')
     .replace(PROGRAM_OF_CHECKOUT, `/usr/bin/${NAME}`)
     .replace('[Unit]\n', `[Unit]\n# Written by the first attach.\nConditionPathExists=/var/lib/${NAME}/guard.json\n`);
 }

@@ -40,6 +40,7 @@ function layOut(stage, version) {
   for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copy(name, join(stage, name));
   copy('docs/operator', join(stage, 'docs/operator'));
   copy('packaging/security-optimizer.js', join(stage, 'bin/security-optimizer.js'));
+  copy('packages/guard/bin/require-node.js', join(stage, 'bin/require-node.js'));
   writeFileSync(join(stage, 'THIRD-PARTY.md'), `${thirdPartyNotices()}\n`);
 
   const guard = readJson('packages/guard/package.json');
@@ -56,15 +57,14 @@ function layOut(stage, version) {
   copy('packages/dashboard/dist', join(own('dashboard'), 'dist'));
   writePackage(own('dashboard'), readJson('packages/dashboard/package.json'), version);
 
-  // Guard reads this list as a file of its own; see activity/bots.ts. Descriptions and links in it are not used.
+  // Guard reads this list as a file of its own; see activity/bots.ts. It uses the patterns, and the first example of
+  // those that are no plain text.
   const bots = 'node_modules/crawler-user-agents';
   const botList = readJson(`${bots}/package.json`);
   for (const name of ['package.json', 'LICENSE']) copy(`${bots}/${name}`, join(stage, bots, name));
   const entries = readJson(`${bots}/${botList.main}`);
-  writeJson(
-    join(stage, bots, botList.main),
-    entries.map(({ pattern, instances }) => ({ pattern, instances })),
-  );
+  const used = entries.map(({ pattern, instances }) => ({ pattern, instances: instances.slice(0, 1) }));
+  writeFileSync(join(stage, bots, botList.main), JSON.stringify(used));
 
   const bundled = {
     '@security-optimizer/connector': version,

@@ -7,7 +7,8 @@ const FOR_OLD_BROWSERS = ['abortcontroller-polyfill', 'core-js', 'whatwg-fetch']
 
 /**
  * The licences of all packages that the bundles of guard and the dashboard may hold parts of, as one text: the
- * dependencies of both, and theirs in turn.
+ * dependencies of both, and theirs in turn. Most packages have the words of the same few licences, so each text is
+ * printed once, and the copyright notices of every package with its name.
  *
  * @throws when a package is not installed or names no licence
  */
@@ -19,11 +20,44 @@ export function thirdPartyNotices() {
   }
   visit(FOR_OLD_BROWSERS, root, found);
   const packages = [...found.values()].sort((a, b) => (a.title < b.title ? -1 : 1));
+  const texts = new Map();
+  const sections = packages.map(({ title, licence, text }) => {
+    const { notices, words } = splitNotices(text);
+    const key = words.join(' ').replace(/\s+/g, ' ').trim();
+    if (!texts.has(key)) texts.set(key, { name: `Text ${texts.size + 1}`, words });
+    return [`## ${title}`, `Licence: ${licence}, ${texts.get(key).name}`, ...toCode(notices)].join('\n\n');
+  });
   return [
     '# Third-party software',
-    'The scripts of this package hold parts of these packages, each under its own licence.',
-    ...packages.map(({ title, licence, text }) => `## ${title}\n\nLicence: ${licence}\n\n${text}`),
+    'The scripts of this package hold parts of these packages, each under its own licence. The texts are at the end.',
+    ...sections,
+    ...[...texts.values()].map(({ name, words }) => [`## ${name}`, ...toCode(words)].join('\n\n')),
   ].join('\n\n');
+}
+
+/** A longer text is a licence with notices in its own words, such as the GPL. Characters. */
+const LONG_TEXT = 4000;
+
+/** Separates the copyright notices of a short licence, which are a package's own, from its words, which many have. */
+function splitNotices(text) {
+  const lines = text.trim().split(/\r?\n/);
+  if (text.length > LONG_TEXT) return { notices: [], words: lines };
+  const isNotice = (line) => /^\s*(?:copyright (?!notice|holder)|all rights reserved)/i.test(line);
+  const words = lines.filter((line) => !isNotice(line));
+  const first = words.findIndex((line) => line.trim() !== '');
+  return { notices: lines.filter(isNotice), words: words.slice(Math.max(first, 0)) };
+}
+
+/** Lines as a code block, so that nothing in them is taken for Markdown; none for no lines. */
+function toCode(lines) {
+  return lines.length === 0
+    ? []
+    : [
+        lines
+          .map((line) => `    ${line}`.trimEnd())
+          .join('\n')
+          .trimEnd(),
+      ];
 }
 
 function visit(names, from, found) {
@@ -42,16 +76,8 @@ function visit(names, from, found) {
 function licenceText(folder, { author, homepage }) {
   const file = readdirSync(folder).find((name) => /^(?:licen[cs]e|copying)(?:[.-]|$)/i.test(name));
   const by = typeof author === 'string' ? author : author?.name;
-  const text =
-    file === undefined
-      ? `The package comes without a licence file. ${[by, homepage].filter(Boolean).join(', ')}`
-      : readFileSync(join(folder, file), 'utf8');
-  // As a code block, so that nothing in it is taken for Markdown.
-  return text
-    .trim()
-    .split(/\r?\n/)
-    .map((line) => `    ${line}`.trimEnd())
-    .join('\n');
+  if (file !== undefined) return readFileSync(join(folder, file), 'utf8');
+  return `The package comes without a licence file. ${[by, homepage].filter(Boolean).join(', ')}`;
 }
 
 /** The folder of an installed package, as Node finds it from another folder. */

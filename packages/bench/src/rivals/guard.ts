@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +18,14 @@ import type { Server } from './node-program.js';
 /** Id of the first site of a guard that `startGuard` starts. */
 export const SITE = 'bench';
 const program = fileURLToPath(import.meta.resolve('@security-optimizer/guard/program/security-optimizer'));
+const unitFile = fileURLToPath(
+  new URL('../../../../docs/operator/examples/security-optimizer.service', import.meta.url),
+);
+
+/** Options of Node with which the unit of the guide starts guard. */
+const nodeOptions = (/^ExecStart=\S+((?: --\S+)*) packages/m.exec(readFileSync(unitFile, 'utf8'))?.[1] ?? '')
+  .split(' ')
+  .filter((option) => option !== '');
 
 export interface GuardSettings {
   readonly upstream: string;
@@ -74,7 +83,7 @@ export async function serve(bench: Bench, dataDir: string): Promise<GuardServer>
     await startService({
       name: 'guard',
       command: process.execPath,
-      args: [program, 'serve', '--data-dir', dataDir],
+      args: [...nodeOptions, program, 'serve', '--data-dir', dataDir],
       pidFile: join(dataDir, 'run.json'),
       logFile: join(dataDir, 'guard.log'),
       // Any response, because blocked clients get one too.

@@ -17,7 +17,7 @@ export const ruleReasons: Readonly<Record<string, string>> = {
   'wordpress-version': 'Refused: files that tell the version of WordPress are not shown.',
   'security-headers': 'Refused: the request does not fit the protection against scripts.',
   'unknown-host': 'Refused: the request was for a host name that this server does not serve.',
-  'site-quarantined': 'Refused: the site is closed until its key can be used again.',
+  'site-quarantined': 'Refused: the site is closed until an error in its configuration is corrected.',
   ambiguous: 'Refused: the request can be read in more than one way.',
   malformed: 'Refused: the request is not valid HTTP.',
   'ambiguous:target-too-long': 'Refused: the address is too long.',

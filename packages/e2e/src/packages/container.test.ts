@@ -7,16 +7,23 @@ import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
-import { projectDir } from '../suites/installs/helpers.js';
+import { projectDir, readSectionCommands } from '../suites/installs/helpers.js';
 import { BASE, fetchDebian } from './debian-tree.js';
 import { makePackages } from './make-packages.js';
 
 const run = promisify(execFile);
 const IMAGE = 'localhost/security-optimizer';
-/** As in docs/operator/operations.md. */
-const HARDENED = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges'];
+/** The restrictions of the guide, in the command that serves. */
+const HARDENED = readRestrictions();
 /** Some machines do not allow a container more than the program that starts it. */
 const LIMITS = ['--ulimit=nofile=4096:4096', '--ulimit=nproc=1024:1024'];
+
+function readRestrictions(): readonly string[] {
+  const serving = readSectionCommands('docs/operator/operations.md', 'In a container').at(-1)?.command ?? '';
+  const options = /--read-only .* --security-opt \S+/.exec(serving)?.[0];
+  if (options === undefined) throw new Error(`The guide restricts no container: ${serving}`);
+  return options.split(' ');
+}
 
 function problem(): string | null {
   const missing = ['podman', 'runc'].find((name) => spawnSync(name, ['--version']).error !== undefined);

@@ -25,7 +25,7 @@ async function setUp() {
   const changedOptions: string[] = [];
   const securityEvents = createSecurityEvents();
   const reported: SecurityEvent[] = [];
-  securityEvents.subscribe(async (_site, event) => void reported.push(event));
+  securityEvents.subscribe(async (_site, events) => void reported.push(...events));
   const begin = () => {
     const shorten = (_site: string, address: string) => address;
     const onOptions = ({ id }: SiteConfig) => changedOptions.push(id);

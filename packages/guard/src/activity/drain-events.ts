@@ -175,10 +175,8 @@ export function createEventDrain(deps: {
 
   async function writeAndReport(site: SiteId, events: readonly OutboxEvent[]): Promise<void> {
     await store.writeEvents(site, events);
-    for (const event of events) {
-      const found = toUsersSecurityEvent(event);
-      if (found !== null) await securityEvents.report(site, found);
-    }
+    const found = events.map(toUsersSecurityEvent).filter((event) => event !== null);
+    await securityEvents.report(site, found);
   }
 
   function readRows(site: SiteId, rows: readonly unknown[]): { events: OutboxEvent[]; uids: string[] } {

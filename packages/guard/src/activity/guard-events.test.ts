@@ -110,7 +110,7 @@ async function setUp() {
   const recording = { site: true as boolean | null };
   const securityEvents = createSecurityEvents();
   const reported: SecurityEvent[] = [];
-  securityEvents.subscribe(async (_site, event) => void reported.push(event));
+  securityEvents.subscribe(async (_site, events) => void reported.push(...events));
   const begin = () => {
     const events = createGuardEvents({
       outbox: createAuditOutbox(db),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { toLocalTimestamp } from '../lib/time-zone.js';
-import type { SecurityEvents } from '../security-events.js';
+import type { SecurityEvent, SecurityEvents } from '../security-events.js';
 import type { AuditOutbox, AuditRow } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import type { ActivityStore, NewEvent } from './activity-store.js';
@@ -99,15 +99,23 @@ export function createGuardEvents(deps: {
     for (;;) {
       const rows = await outbox.listUndelivered(BATCH);
       for (const [site, events] of bySite(rows)) await store.writeEvents(site, events);
-      for (const row of rows) {
-        for (const found of toSettingSecurityEvents(row)) {
-          const address = found.address === null ? null : shorten(row.site, found.address);
-          await securityEvents.report(row.site, { ...found, address });
-        }
-      }
+      for (const [site, found] of toSecurityEvents(rows)) await securityEvents.report(site, found);
       await outbox.markDelivered(rows.map(({ id }) => id));
       if (rows.length < BATCH) return;
     }
+  }
+
+  /** Returns the security events of rows by site, oldest first. */
+  function toSecurityEvents(rows: readonly AuditRow[]): ReadonlyMap<SiteId, readonly SecurityEvent[]> {
+    const events = new Map<SiteId, SecurityEvent[]>();
+    for (const row of rows) {
+      const ofSite = events.get(row.site) ?? [];
+      events.set(row.site, ofSite);
+      for (const found of toSettingSecurityEvents(row)) {
+        ofSite.push({ ...found, address: found.address === null ? null : shorten(row.site, found.address) });
+      }
+    }
+    return events;
   }
 
   async function writeLocks(site: SiteId, events: NewEvent[]): Promise<void> {

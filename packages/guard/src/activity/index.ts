@@ -122,7 +122,7 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
     });
     const blocked = sqlBlocklistStore(db);
     const retention = createRetention({
-      sites: () => siteList.allIds,
+      sites: () => siteList.allIds.filter((site) => sites.hasSettings(site)),
       store,
       days: (site) => settings(site).log_lifetime,
       maxRows: (site) => siteList.find(site)?.limits?.maxRows ?? activity.maxRows,

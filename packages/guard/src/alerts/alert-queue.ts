@@ -2,11 +2,10 @@ import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { Transaction } from 'kysely';
 import type { SiteId } from '../site.js';
 import { type Database, withTables } from '../storage/database.js';
-import { DAY, MINUTE, URGENT } from './alert-rules.js';
+import { limitWaiting } from './alert-overflow.js';
+import { DAY, MINUTE } from './alert-rules.js';
 import type { AlertTables } from './alert-tables.js';
 
-/** Waiting alerts of one channel. Of more, the oldest are only counted; urgent ones are the last of them. */
-const WAITING_MAX = 200;
 /**
  * An alert that was being sent for so long belongs to a process that has ended. Longer than any sender takes. It is not
  * sent again, because it may have arrived.
@@ -17,6 +16,19 @@ const LEAVING = '%"kind":"alerts-changed"%';
 /** How long what was not delivered is shown. */
 const LOSSES_MS = 7 * DAY;
 const DONE_RETENTION_MS = 7 * DAY;
+
+/** Rows of one INSERT; databases limit the number of its values. */
+const INSERTED_ROWS = 500;
+
+/** An alert to be queued. */
+export interface NewAlert {
+  /** Equal for the same event, which is queued once. */
+  readonly uid: string;
+  readonly kind: string;
+  /** JSON. */
+  readonly alert: string;
+  readonly channels: readonly string[];
+}
 
 /** An alert in a channel's queue. */
 export interface QueuedAlert {
@@ -64,28 +76,29 @@ export function sqlAlertQueue(database: Database) {
   const db = withTables<AlertTables>(database);
   return {
     /**
-     * Adds an alert to channels, at most once to each.
-     * @returns whether it was new in at least one channel
+     * Adds alerts to channels, each at most once to a channel, in one transaction: a flood of events would otherwise
+     * wait for the disk once for each.
+     *
+     * @param alerts oldest first; they keep this order
      */
-    add(
-      site: SiteId,
-      channels: readonly string[],
-      alert: { readonly uid: string; readonly kind: string; readonly alert: string },
-      now: number,
-    ): Promise<boolean> {
-      return db.transaction().execute(async (transaction) => {
-        let isNew = false;
-        for (const channel of channels) {
-          const { numInsertedOrUpdatedRows } = await transaction
+    async add(site: SiteId, alerts: readonly NewAlert[], now: number): Promise<void> {
+      if (alerts.length === 0) return;
+      const rows = alerts.flatMap(({ channels, ...alert }, at) =>
+        channels.map((channel) => ({
+          ...{ site, channel, ...alert, state: 'waiting' as const },
+          // A millisecond apart, because alerts are listed by their time. Never in the future, which means a wrong clock.
+          ...{ created_at: now - (alerts.length - 1 - at), done_at: null },
+        })),
+      );
+      await db.transaction().execute(async (transaction) => {
+        for (let at = 0; at < rows.length; at += INSERTED_ROWS) {
+          await transaction
             .insertInto('alert_queue')
-            .values({ site, channel, ...alert, state: 'waiting', created_at: now, done_at: null })
+            .values(rows.slice(at, at + INSERTED_ROWS))
             .onConflict((conflict) => conflict.columns(['site', 'channel', 'uid']).doNothing())
-            .executeTakeFirstOrThrow();
-          if ((numInsertedOrUpdatedRows ?? 0n) === 0n) continue;
-          isNew = true;
-          await limitWaiting(transaction, site, channel);
+            .execute();
         }
-        return isNew;
+        for (const channel of new Set(rows.map((row) => row.channel))) await limitWaiting(transaction, site, channel);
       });
     },
 
@@ -395,53 +408,6 @@ export function sqlAlertQueue(database: Database) {
         .execute();
     },
   };
-
-  /** Keeps at most `WAITING_MAX` waiting alerts of a channel; of the others only the number is kept. */
-  async function limitWaiting(transaction: Transaction<AlertTables>, site: SiteId, channel: string): Promise<void> {
-    const { count } = await transaction
-      .selectFrom('alert_queue')
-      .select((expression) => expression.fn.countAll<number>().as('count'))
-      .where('site', '=', site)
-      .where('channel', '=', channel)
-      .where('state', '=', 'waiting')
-      .executeTakeFirstOrThrow();
-    const excess = Number(count) - WAITING_MAX;
-    if (excess <= 0) return;
-    const rows = await transaction
-      .selectFrom('alert_queue')
-      .select(['uid', 'kind', 'created_at'])
-      .where('site', '=', site)
-      .where('channel', '=', channel)
-      .where('state', '=', 'waiting')
-      .orderBy((row) =>
-        row
-          .case()
-          .when('kind', 'in', [...URGENT])
-          .then(1)
-          .else(0)
-          .end(),
-      )
-      .orderBy('created_at')
-      .limit(excess)
-      .execute();
-    for (const { uid, kind, created_at } of rows) {
-      await transaction
-        .deleteFrom('alert_queue')
-        .where('site', '=', site)
-        .where('channel', '=', channel)
-        .where('uid', '=', uid)
-        .execute();
-      await transaction
-        .insertInto('alert_overflow')
-        .values({ site, channel, kind, count: 1, since: Number(created_at) })
-        .onConflict((conflict) =>
-          conflict
-            .columns(['site', 'channel', 'kind'])
-            .doUpdateSet((row) => ({ count: row('alert_overflow.count', '+', 1) })),
-        )
-        .execute();
-    }
-  }
 
   async function setState(
     transaction: Transaction<AlertTables>,

@@ -1,11 +1,41 @@
 import { describe, expect, it } from 'vitest';
+import { recordedLog } from '../../test/support/logs.js';
 import { DAY, MINUTE } from './alert-rules.js';
-import { type AlertSettings, defaultAlertSettings, listFormerEmails, withRecipients } from './alert-settings.js';
+import {
+  type AlertSettings,
+  createAlertSettings,
+  defaultAlertSettings,
+  listChannelsFor,
+  listFormerEmails,
+  withRecipients,
+} from './alert-settings.js';
 
 const NOON = Date.UTC(2026, 10, 21, 14);
 const [ANNA, BEN, CARL] = ['anna@example.com', 'ben@example.com', 'carl@example.com'];
 const gets = { report: true, kinds: ['trouble' as const] };
 const settings: AlertSettings = { ...defaultAlertSettings, recipients: { [ANNA]: gets, [BEN]: gets } };
+
+describe('stored settings that can’t be used', () => {
+  it.each(['{"webhook": "whsec_x', '{}', '[]', JSON.stringify({ ...settings, slack: 'whsec_x' })])(
+    'like %s, give every alert to the recipients of the weekly report of that site only, until others are stored',
+    async (value) => {
+      const { logger, text } = recordedLog();
+      const stored = new Map([
+        ['a', JSON.stringify(settings)],
+        ['b', value],
+      ]);
+      const queue = { readSettings: async () => stored, writeSettings: async () => undefined };
+      const store = createAlertSettings(queue, { emails: () => [ANNA, CARL], logger });
+      await store.load();
+      expect(store.get('a')).toEqual(settings);
+      expect(listChannelsFor('protection-off', store.get('b'), [ANNA, CARL])).toEqual([ANNA, CARL]);
+      expect(JSON.parse(text())).toMatchObject({ event: 'alert-settings-unusable', level: 'error', site: 'b' });
+      expect(text()).not.toContain('whsec_x');
+      await store.set('b', settings);
+      expect(store.get('b')).toEqual(settings);
+    },
+  );
+});
 
 describe('a change of the recipients', () => {
   it('deletes the choices of a removed one, who is told for a day', () => {

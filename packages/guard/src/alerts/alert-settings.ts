@@ -8,8 +8,8 @@ import {
 } from '@security-optimizer/contract/alerts/catalogue';
 import { ALERT_KINDS } from '@security-optimizer/contract/alerts/schemas';
 import { z } from 'zod';
+import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
-import { StorageError } from '../storage/storage-error.js';
 import type { AlertQueue } from './alert-queue.js';
 import { GIVE_UP_MS, MINUTE } from './alert-rules.js';
 
@@ -59,8 +59,9 @@ export const defaultAlertSettings: AlertSettings = {
 
 /** The alert settings of all sites, in memory because each security event reads them, and in the database. */
 export interface AlertSettingsStore {
-  /** Loads the settings of all sites. Throws StorageError. */
+  /** Loads the settings of all sites. Throws StorageError. Those of a site that can't be used are logged. */
   load(): Promise<void>;
+  /** For a site whose stored settings can't be used: every recipient of the weekly report gets all alerts. */
   get(site: SiteId): AlertSettings;
   /** The sites with settings. */
   list(): readonly SiteId[];
@@ -68,31 +69,54 @@ export interface AlertSettingsStore {
   set(site: SiteId, settings: AlertSettings): Promise<void>;
 }
 
-export function createAlertSettings(queue: Pick<AlertQueue, 'readSettings' | 'writeSettings'>): AlertSettingsStore {
+/** @param deps `emails`: the recipients of the weekly report */
+export function createAlertSettings(
+  queue: Pick<AlertQueue, 'readSettings' | 'writeSettings'>,
+  deps: { readonly emails: (site: SiteId) => readonly string[]; readonly logger: Logger },
+): AlertSettingsStore {
   const bySite = new Map<SiteId, AlertSettings>();
+  const unusable = new Set<SiteId>();
   return {
     async load() {
-      for (const [site, value] of await queue.readSettings()) bySite.set(site, parse(site, value));
+      for (const [site, value] of await queue.readSettings()) {
+        const settings = parse(value);
+        if ('mistakes' in settings) {
+          unusable.add(site);
+          deps.logger.error(
+            { event: 'alert-settings-unusable', site, mistakes: settings.mistakes },
+            'The stored alert settings can’t be used: recipients of the weekly report get every alert, and no other channel gets one. Save the settings of alerts again.',
+          );
+        } else bySite.set(site, settings);
+      }
     },
-    get: (site) => bySite.get(site) ?? defaultAlertSettings,
-    list: () => [...bySite.keys()],
+    get(site) {
+      if (unusable.has(site)) return { ...defaultAlertSettings, recipients: toAllAlerts(deps.emails(site)) };
+      return bySite.get(site) ?? defaultAlertSettings;
+    },
+    list: () => [...bySite.keys(), ...unusable],
     async set(site, settings) {
       await queue.writeSettings(site, JSON.stringify(settings));
       bySite.set(site, settings);
+      unusable.delete(site);
     },
   };
 }
 
-function parse(site: SiteId, value: string): AlertSettings {
-  let json: unknown = null;
+/** Silence would be the worse mistake. */
+function toAllAlerts(emails: readonly string[]): AlertSettings['recipients'] {
+  return Object.fromEntries(emails.map((email) => [email, { report: true, kinds: [...OFFERED_KINDS] }]));
+}
+
+function parse(value: string): AlertSettings | { readonly mistakes: string } {
+  let json: unknown;
   try {
     json = JSON.parse(value);
   } catch {
-    // Reported below, like any other unknown format.
+    // The error’s message contains a part of the text, which may be a secret.
+    return { mistakes: 'no JSON' };
   }
   const parsed = settingsSchema.safeParse(json);
-  if (!parsed.success) throw new StorageError('corrupt', `The stored alert settings of ${site} have an unknown form.`);
-  return parsed.data;
+  return parsed.success ? parsed.data : { mistakes: z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, ' ') };
 }
 
 /** Returns what a recipient of the tab Weekly Reports gets. */

@@ -127,6 +127,46 @@ describe('alerts', () => {
     expect(subjects()).toEqual(['example.com: owner logged in on a new device']);
   });
 
+  it('of a login are sent once when the device logs in again before the first login is stored', async () => {
+    const { pass } = passingTime();
+    const { connector, mail, dataDir, choose, subjects } = await setUp();
+    const { url } = await runningGuard(dataDir);
+    await choose(url, ['administrator-login']);
+    await addEvent(connector, url, login('192.0.2.1', FIREFOX));
+    await stored(connector);
+    const again = Array.from({ length: 3 }, () => fakeEvent(login('192.0.2.1', CHROME)));
+    connector.outbox.push(...again, fakeEvent(login('198.51.100.7', CHROME)));
+    connector.flags = 'o';
+    await fetch(`${url}/`);
+    await stored(connector);
+    pass(SETTLE_MS);
+    await eventually(() => mail.received.length === 1);
+    expect(subjects()).toEqual(['2 alerts of example.com']);
+  });
+
+  it('of a new device that can’t be stored are sent once they can be', async () => {
+    const { pass } = passingTime();
+    const { connector, mail, dataDir, choose, subjects } = await setUp();
+    const { url } = await runningGuard(dataDir);
+    await choose(url, ['administrator-login']);
+    await addEvent(connector, url, login('192.0.2.1', FIREFOX));
+    await stored(connector);
+    const database = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 5000 });
+    onTestFinished(() => database.close());
+    database.exec("create trigger fault before insert on alert_queue begin select raise(abort, 'no room'); end");
+    await addEvent(connector, url, login('198.51.100.7', CHROME));
+    // Reading the log again means that the first attempt has failed.
+    await eventually(() => connector.commands.filter((name) => name === 'events').length > 2);
+    expect(connector.outbox).toHaveLength(1);
+    database.exec('drop trigger fault');
+    pass(MINUTE);
+    await fetch(`${url}/`);
+    await stored(connector);
+    pass(SETTLE_MS);
+    await eventually(() => mail.received.length === 1);
+    expect(subjects()[0]).toContain('example.com: owner logged in on a new device');
+  });
+
   it('name the protection that was switched off, and by whom, by mail and webhook', async () => {
     const { pass } = passingTime();
     const { mail, dataDir, call, choose, subjects } = await setUp();

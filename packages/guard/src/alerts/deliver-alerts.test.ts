@@ -44,7 +44,7 @@ async function setUp() {
         ...{ software: 'plugin', name: `Plugin ${number}`, action: 'installed' },
         ...change,
       } as Alert;
-      await state.queue.add(site.id, channels, { uid, kind: alert.kind, alert: JSON.stringify(alert) }, state.now);
+      await state.queue.add(site.id, [{ uid, kind: alert.kind, alert: JSON.stringify(alert), channels }], state.now);
     },
     /** The state of a channel, as the page shows it. */
     async channel(name: string) {
@@ -248,6 +248,20 @@ describe('alerts by mail', () => {
     expect(digest.text).toMatch(/See them in the log: \S+log_tab=registered&log_from=\d+&log_to=\d+#registered/);
     expect(digest.html.length).toBeLessThan(60_000);
     expect(await alerts.channel(ANNA)).toMatchObject({ waiting: 0, lost: null });
+  });
+
+  it('of one batch keep their order, are queued once, and only the number of the oldest over 200 is kept', async () => {
+    const alerts = await setUp();
+    const batch = (from: number, to: number, kind = 'software-added') =>
+      Array.from({ length: to - from }, (_, at) => ({ uid: `${from + at}`, kind, alert: '{}', channels: [ANNA] }));
+    await alerts.queue.add(site.id, batch(0, 3, 'new-administrator'), NOON - HOUR);
+    await alerts.queue.add(site.id, batch(0, 650), NOON);
+    await alerts.queue.add(site.id, batch(640, 650), NOON + MINUTE);
+    const waiting = (await alerts.queue.listWaiting(site.id, ANNA)).map(({ uid }) => Number(uid));
+    expect(waiting).toEqual([0, 1, 2, ...Array.from({ length: 197 }, (_, at) => 453 + at)]);
+    expect(await alerts.queue.listOverflow(site.id, ANNA)).toEqual([
+      { kind: 'software-added', count: 450, since: NOON - 646 },
+    ]);
   });
 
   it('that follow a mail wait until it is calm, but not for ever', async () => {

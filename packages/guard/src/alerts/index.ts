@@ -9,7 +9,7 @@ import { createMailer } from '../mail/create-mailer.js';
 import type { SecurityEvent } from '../security-events.js';
 import { adminUrl, type SiteConfig, type SiteId } from '../site.js';
 import { describeConnectorFault } from '../wordpress/connector-error.js';
-import { sqlAlertQueue } from './alert-queue.js';
+import { type NewAlert, sqlAlertQueue } from './alert-queue.js';
 import {
   findStop,
   findWave,
@@ -61,9 +61,9 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     const { config, siteList, db, sites, connectors, settingHistory, securityEvents, feed, clock, logger } = services;
     const queue = sqlAlertQueue(db);
     const history = sqlLoginHistory(db);
-    const settings = createAlertSettings(queue);
-    await settings.load();
     const emails = (site: SiteId) => sites.get(site).settings.log.notification_emails;
+    const settings = createAlertSettings(queue, { emails, logger });
+    await settings.load();
 
     const delivery: AlertDelivery = {
       ...{ queue, settings: settings.get, emails, clock, logger },
@@ -128,54 +128,96 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
     }
 
     /**
-     * Stores an alert.
-     * @param wanted the channels that get it; default: everybody who gets its kind
+     * Stores an alert for everybody who gets its kind.
      * @throws StorageError
      */
-    async function enqueue(
-      site: SiteId,
-      kind: AlertKind,
-      alert: Alert,
-      wanted = listChannelsFor(kind, settings.get(site), emails(site)),
-    ): Promise<void> {
-      const channels = [...new Set(wanted)];
-      if (channels.length === 0) return;
-      await queue.add(site, channels, { uid: alert.uid, kind, alert: JSON.stringify(alert) }, clock());
+    const enqueue = (site: SiteId, kind: AlertKind, alert: Alert) => store(site, [toNewAlert(site, kind, alert)]);
+
+    /** @throws StorageError */
+    async function store(site: SiteId, alerts: readonly NewAlert[]): Promise<void> {
+      const wanted = alerts.filter(({ channels }) => channels.length > 0);
+      if (wanted.length === 0) return;
+      await queue.add(site, wanted, clock());
       rounds.wake(site);
     }
 
-    async function handleEvent(site: SiteId, event: SecurityEvent): Promise<void> {
+    /** @param channels who gets the alert; default: everybody who gets its kind */
+    function toNewAlert(
+      site: SiteId,
+      kind: AlertKind,
+      alert: Alert,
+      channels: readonly string[] = listChannelsFor(kind, settings.get(site), emails(site)),
+    ): NewAlert {
+      return { uid: alert.uid, kind, alert: JSON.stringify(alert), channels: [...new Set(channels)] };
+    }
+
+    async function handleEvents(site: SiteId, events: readonly SecurityEvent[]): Promise<void> {
       if (siteList.find(site) === null) return;
-      if (event.kind === 'lockout') {
-        if (listChannelsFor('lockout-wave', settings.get(site), emails(site)).length === 0) return;
-        const { uid, at, address, failures } = event;
-        await history.addLockout(site, { uid, at, address, failures });
-        // A wave is not urgent, and an attack locks many addresses out.
-        rounds.wake(site, clock() + ROUND_MS);
-        return;
+      let alerts: NewAlert[] = [];
+      const logins = createNewLogins(site);
+      for (const event of events) {
+        if (event.kind === 'lockout') {
+          await addLockout(site, event);
+        } else if (event.kind === 'administrator-login') {
+          const unknown = await logins.add(event);
+          if (unknown !== null) alerts.push(toNewAlert(site, event.kind, { ...event, unknown }));
+        } else if (event.kind === 'alerts-changed') {
+          // Stored first, since the change may concern alerts that wait.
+          await store(site, alerts);
+          alerts = [toNewAlert(site, 'protection-off', event, await listConcerned(site, event))];
+        } else {
+          alerts.push(toNewAlert(site, event.kind, event));
+        }
       }
-      if (event.kind === 'administrator-login') {
-        const device = toDevice(event.agent);
-        const values = [
-          ...(device === null ? [] : [`device:${device.browser} ${device.system}`]),
-          `network:${toNetwork(event.address)}`,
-        ];
-        const unknown = await history.recordLogin(site, event.userId, values, clock());
-        const news = toUnknown(unknown ?? []);
-        if (news !== null) await enqueue(site, 'administrator-login', { ...event, unknown: news });
-        return;
-      }
-      if (event.kind === 'alerts-changed') {
-        // The recipients must have been compared before: this decides who has left.
-        if (event.change === 'removed') await services.mutex.run(site, () => followRecipients(site));
-        const isBack = event.change === 'removed' && emails(site).includes(event.recipient);
-        const channels = listChannelsFor('protection-off', settings.get(site), emails(site));
-        // Nobody needs to be told of his own removal once it was undone.
-        const others = isBack ? channels.filter((channel) => channel !== event.recipient) : channels;
-        await enqueue(site, 'protection-off', event, [...others, ...toConcerned(site, event)]);
-        return;
-      }
-      await enqueue(site, event.kind, event);
+      await store(site, alerts);
+      // Stored last: if an alert can't be stored, the login is reported again, and must still be unknown then.
+      await logins.store();
+    }
+
+    async function addLockout(
+      site: SiteId,
+      { uid, at, address, failures }: Extract<SecurityEvent, { kind: 'lockout' }>,
+    ): Promise<void> {
+      if (listChannelsFor('lockout-wave', settings.get(site), emails(site)).length === 0) return;
+      await history.addLockout(site, { uid, at, address, failures });
+      // A wave is not urgent, and an attack locks many addresses out.
+      rounds.wake(site, clock() + ROUND_MS);
+    }
+
+    /** Compares the logins of a batch with the known ones, and with each other. */
+    function createNewLogins(site: SiteId) {
+      const known = new Map<number, Set<string>>();
+      const used = new Map<number, Set<string>>();
+      return {
+        /** Returns what is unknown of a login; null at the first one of the administrator, when nothing counts as new. */
+        async add({ userId, address, agent }: Extract<SecurityEvent, { kind: 'administrator-login' }>) {
+          const device = toDevice(agent);
+          const values = [
+            ...(device === null ? [] : [`device:${device.browser} ${device.system}`]),
+            `network:${toNetwork(address)}`,
+          ];
+          const before = known.get(userId) ?? new Set(await history.listKnownLogins(site, userId, clock()));
+          const unknown = before.size === 0 ? [] : values.filter((value) => !before.has(value));
+          known.set(userId, new Set([...before, ...values]));
+          used.set(userId, new Set([...(used.get(userId) ?? []), ...values]));
+          return toUnknown(unknown);
+        },
+        store: () => (used.size === 0 ? Promise.resolve() : history.addKnownLogins(site, used, clock())),
+      };
+    }
+
+    /** Returns the channels that are told that somebody gets fewer alerts. */
+    async function listConcerned(
+      site: SiteId,
+      event: Extract<SecurityEvent, { kind: 'alerts-changed' }>,
+    ): Promise<readonly string[]> {
+      // The recipients must have been compared before: this decides who has left.
+      if (event.change === 'removed') await services.mutex.run(site, () => followRecipients(site));
+      const isBack = event.change === 'removed' && emails(site).includes(event.recipient);
+      const channels = listChannelsFor('protection-off', settings.get(site), emails(site));
+      // Nobody needs to be told of his own removal once it was undone.
+      const others = isBack ? channels.filter((channel) => channel !== event.recipient) : channels;
+      return [...others, ...toConcerned(site, event)];
     }
 
     /** The address that gets fewer alerts, which is told so, too. One that was removed may be back already. */
@@ -260,14 +302,15 @@ export const alerts: Feature<Alerts, { readonly login: LoginSecurity; readonly a
       }
     }
 
-    securityEvents.subscribe(handleEvent);
+    securityEvents.subscribe(handleEvents);
     login.onLocked((site, address, until) => {
       const failures = login.attempts.getEntry(site, address).failures;
       const uid = createHash('sha256')
         .update(JSON.stringify([address, until]))
         .digest('hex')
         .slice(0, 32);
-      securityEvents.report(site, { kind: 'lockout', uid, at: clock(), address, failures }).catch((error: unknown) => {
+      const event: SecurityEvent = { kind: 'lockout', uid, at: clock(), address, failures };
+      securityEvents.report(site, [event]).catch((error: unknown) => {
         logger.warn({ event: 'alerts-store-failed', site, err: error }, 'A lockout could not be stored for alerts.');
       });
     });

@@ -56,30 +56,32 @@ export function sqlLoginHistory(database: Database) {
       });
     },
 
-    /**
-     * Stores the devices and networks of a login.
-     * @returns the values that were unknown; null at the first login of the administrator, when nothing counts as new
-     */
-    recordLogin(site: SiteId, user: number, values: readonly string[], now: number): Promise<readonly string[] | null> {
-      return db.transaction().execute(async (transaction) => {
-        const rows = await transaction
-          .selectFrom('alert_known_logins')
-          .select('value')
-          .where('site', '=', site)
-          .where('user_id', '=', user)
-          .where('last_at', '>', now - LOGIN_RETENTION_MS)
-          .orderBy('last_at', 'desc')
-          .limit(LOGINS_MAX)
-          .execute();
-        const known = new Set(rows.map(({ value }) => value));
-        for (const value of values) {
-          await transaction
-            .insertInto('alert_known_logins')
-            .values({ site, user_id: user, value, last_at: now })
-            .onConflict((conflict) => conflict.columns(['site', 'user_id', 'value']).doUpdateSet({ last_at: now }))
-            .execute();
+    /** Returns the devices and networks from which an administrator has logged in; empty before the first login. */
+    async listKnownLogins(site: SiteId, user: number, now: number): Promise<ReadonlySet<string>> {
+      const rows = await db
+        .selectFrom('alert_known_logins')
+        .select('value')
+        .where('site', '=', site)
+        .where('user_id', '=', user)
+        .where('last_at', '>', now - LOGIN_RETENTION_MS)
+        .orderBy('last_at', 'desc')
+        .limit(LOGINS_MAX)
+        .execute();
+      return new Set(rows.map(({ value }) => value));
+    },
+
+    /** Stores devices and networks from which administrators have logged in. */
+    async addKnownLogins(site: SiteId, logins: ReadonlyMap<number, Iterable<string>>, now: number): Promise<void> {
+      await db.transaction().execute(async (transaction) => {
+        for (const [user, values] of logins) {
+          for (const value of values) {
+            await transaction
+              .insertInto('alert_known_logins')
+              .values({ site, user_id: user, value, last_at: now })
+              .onConflict((conflict) => conflict.columns(['site', 'user_id', 'value']).doUpdateSet({ last_at: now }))
+              .execute();
+          }
         }
-        return known.size === 0 ? null : values.filter((value) => !known.has(value));
       });
     },
 

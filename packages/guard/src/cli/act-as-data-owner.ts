@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process';
-import { close, constants, fchown, fstat, open } from 'node:fs';
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
 import { becomeUser, isRoot } from '../lib/privileges.js';
 import { startSiteBroker } from '../wordpress/site-files.js';
 import { CommandError, UsageError } from './command.js';
+import { createFolderFor, readOperatorFile, takeOperatorFiles } from './operator-files.js';
 
 /**
  * Drops root's rights for good before a command accesses its data folder, so that the command reads, writes and follows
  * links there with the rights of the folder's owner. For commands that work in the folders of sites, a process that
- * keeps root's rights is started first (docs/decisions/0019). Nothing changes for a user other than root, or when root
- * owns the data folder.
+ * keeps root's rights is started first (docs/decisions/0019). Files that the operator names elsewhere are read or opened
+ * first (`operator-files`). Nothing changes for a user other than root, or when root owns the data folder.
  *
  * @param args arguments of the command; the command itself validates them later
  * @throws UsageError, CommandError, or the system's error
@@ -29,6 +29,7 @@ export async function actAsDataOwner(command: string, args: readonly string[]): 
   if (user !== undefined) await makeDataFolder(resolve(folder), user);
   const found = await stat(folder).catch(() => null);
   if (found === null || found.uid === 0) return;
+  await takeOperatorFiles(command, args, found);
   if (isAdding(command) || ['sites remove', 'sites import', 'doctor'].includes(command)) {
     const named = isAdding(command)
       ? [values.wordpress, values.release, values['mu-plugins']]
@@ -46,7 +47,7 @@ export async function actAsDataOwner(command: string, args: readonly string[]): 
 async function foldersInFile(args: readonly string[]): Promise<readonly string[]> {
   const { positionals } = parseArgs({ args: [...args], options: toOptions(), strict: false, allowPositionals: true });
   try {
-    const { sites } = importedFolders.parse(JSON.parse(await readFile(positionals[0] ?? '', 'utf8')));
+    const { sites } = importedFolders.parse(JSON.parse(await readOperatorFile(positionals[0] ?? '')));
     return sites.flatMap(({ wordpressDir, muPluginsDir }) =>
       [wordpressDir, muPluginsDir].filter((folder) => typeof folder === 'string'),
     );
@@ -88,26 +89,7 @@ async function makeDataFolder(folder: string, user: string): Promise<void> {
       `${folder} belongs to user ${found.uid}, not to ${user}. To give it to them: chown -R ${user}: ${folder}`,
     );
   }
-  const around = await stat(dirname(folder)).catch(() => null);
-  if (around === null) throw new CommandError(`There is no folder ${dirname(folder)} for the data folder.`);
-  if (around.uid !== 0 || (around.mode & 0o022) !== 0) {
-    throw new CommandError(
-      `Others than root may change ${dirname(folder)}. Make ${folder} yourself, or choose another place.`,
-    );
-  }
-  await mkdir(folder, { mode: 0o700 });
-  await setOwner(folder, uid, gid);
-}
-
-/** Uses a descriptor, so that only a folder changes its owner and never the target of a link. */
-async function setOwner(folder: string, uid: number, gid: number): Promise<void> {
-  const file = await promisify(open)(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  try {
-    if ((await promisify(fstat)(file)).uid !== 0) throw new CommandError(`${folder} was replaced.`);
-    await promisify(fchown)(file, uid, gid);
-  } finally {
-    await promisify(close)(file);
-  }
+  await createFolderFor(folder, { uid, gid }, `Make ${folder} yourself, or choose another place.`);
 }
 
 async function findUser(name: string): Promise<{ readonly uid: number; readonly gid: number }> {

@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -35,7 +36,7 @@ import {
 import { toKeyFileName } from '../wordpress/connector-secret.js';
 import { runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
 import { findConnectorSources } from './connector-files.js';
-import type { Finding } from './doctor-checks.js';
+import type { Finding } from './doctor-findings.js';
 
 /**
  * Starts a process of the site's owner that swaps a folder and a link as fast as it can.
@@ -474,5 +475,113 @@ describe.skipIf(!canSwitchUsers)('the data folder of a command as root (skipped 
       expect(stderr).not.toContain('HOST:PORT');
     }
     expect(snapshot(secret)).toEqual(before);
+  });
+});
+
+describe.skipIf(!canSwitchUsers)('the files that root names (skipped without root)', () => {
+  /** A machine with an attached site, and a folder that only root may enter. */
+  async function attached() {
+    const at = await machine();
+    expect(at.attach('--host', 'example.com').status).toBe(0);
+    const ofRoot = join(at.root, 'root');
+    mkdirSync(ofRoot, { mode: 0o700 });
+    return { ...at, ofRoot };
+  }
+
+  it('are read where only root may read them: settings to import', async () => {
+    const { dataDir, ofRoot } = await attached();
+    const file = join(ofRoot, 'settings.json');
+    writeFileSync(file, '{"settings":{"disable_feed":1}}', { mode: 0o600 });
+    expect(runAsRoot('settings', 'import', file, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
+    expect(listOwners(dataDir)).toEqual([GUARD]);
+  });
+
+  it('are read where only root may read them: sites to import', async () => {
+    const { dataDir, ofRoot, wordpress } = await attached();
+    const file = join(ofRoot, 'sites.json');
+    const site = { upstream: 'http://127.0.0.1:1', hosts: ['example.com'], wordpressDir: wordpress };
+    writeFileSync(file, JSON.stringify({ sites: [site] }), { mode: 0o600 });
+    expect(runAsRoot('sites', 'import', file, '--data-dir', dataDir)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('1 of 1 sites are attached.'),
+    });
+    expect(listOwners(dataDir)).toEqual([GUARD]);
+  });
+
+  it.each([
+    ['settings', 'import'],
+    ['sites', 'import'],
+  ])('are refused when they are no files of a moderate size: %s %s', async (...command) => {
+    const { dataDir, ofRoot } = await attached();
+    const large = join(ofRoot, 'large.json');
+    writeFileSync(large, '');
+    truncateSync(large, 17 * 1024 * 1024);
+    for (const [file, reason] of [
+      [large, 'is larger than 16 MB'],
+      ['/dev/zero', 'is not a file'],
+      [ofRoot, 'is not a file'],
+      [join(ofRoot, 'missing.json'), 'can’t be read (ENOENT)'],
+    ] as const) {
+      const { status, stderr } = runAsRoot(...command, file, '--data-dir', dataDir);
+      expect([status, stderr]).toEqual([1, `${file} ${reason}.\n`]);
+    }
+  });
+
+  it('are written for the owner of the data folder: a back-up below a folder of root’s, which the owner restores', async () => {
+    const { dataDir, root } = await attached();
+    const backUps = join(root, 'backups');
+    mkdirSync(backUps, { mode: 0o755 });
+    const folder = join(backUps, 'today');
+    expect(runAsRoot('back-up', folder, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
+    expect(listOwners(folder)).toEqual([GUARD]);
+    expect(lstatSync(folder).mode & 0o777).toBe(0o700);
+    const restored = runAsRoot('restore', folder, '--data-dir', dataDir, '--replace');
+    expect(restored).toMatchObject({ status: 0, stderr: '' });
+    expect(listOwners(dataDir)).toEqual([GUARD]);
+  });
+
+  it('are not written where the owner of the data folder can’t go, or others could exchange them; the message says where else', async () => {
+    const { dataDir, root, ofRoot, victim } = await attached();
+    chmodSync(victim, 0o777);
+    const ownedByRoot = join(root, 'backups');
+    mkdirSync(ownedByRoot, { mode: 0o755 });
+    for (const [folder, reason] of [
+      [join(ofRoot, 'back-up'), `may not enter ${ofRoot}`],
+      [join(victim, 'back-up'), `Others than root may change ${victim}`],
+      [ownedByRoot, `belongs to user 0`],
+      [join(root, 'missing', 'back-up'), `There is no folder ${join(root, 'missing')}`],
+    ] as const) {
+      const { status, stderr } = runAsRoot('back-up', folder, '--data-dir', dataDir);
+      expect([status, stderr]).toEqual([1, expect.stringContaining(reason)]);
+      expect(stderr).toContain('/var/backups');
+    }
+    expect(readdirSync(ofRoot)).toEqual([]);
+    expect(lstatSync(ownedByRoot).uid).toBe(0);
+  });
+
+  it('of a back-up that belongs to root are not restored, and the message gives the remedy', async () => {
+    const { dataDir, root } = await attached();
+    const backUps = join(root, 'backups');
+    mkdirSync(backUps, { mode: 0o755 });
+    const folder = join(backUps, 'copied');
+    expect(runAsRoot('back-up', folder, '--data-dir', dataDir).status).toBe(0);
+    changeOwner(folder, 0);
+    const refused = runAsRoot('restore', folder, '--data-dir', dataDir, '--replace');
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(`chown -R ${GUARD} ${folder}`) });
+    changeOwner(folder, GUARD);
+    expect(runAsRoot('restore', folder, '--data-dir', dataDir, '--replace').status).toBe(0);
+  });
+
+  it('are written where only root may write: what is stored about a person, for root alone', async () => {
+    const { dataDir, ofRoot } = await attached();
+    const output = join(ofRoot, 'mia.json');
+    const call = (...more: string[]) =>
+      runAsRoot('privacy', 'export', '--user', 'mia', '--output', output, '--data-dir', dataDir, ...more);
+    // What a command that fails leaves is not in the way of the next one.
+    expect(call('--site', 'missing')).toMatchObject({ status: 1, stderr: expect.stringContaining('missing') });
+    expect(call()).toMatchObject({ status: 0, stderr: '' });
+    expect(JSON.parse(readFileSync(output, 'utf8'))).toMatchObject({ person: { user: { logins: ['mia'] } } });
+    expect([lstatSync(output).uid, lstatSync(output).mode & 0o777]).toEqual([0, 0o600]);
+    expect(call()).toMatchObject({ status: 1, stderr: expect.stringContaining('is there already') });
   });
 });

@@ -9,6 +9,7 @@ import {
   trustedProxy,
   upstreamOrigin,
 } from '../config/config-file.js';
+import { terminalText } from '../lib/plain-text.js';
 import { includesEverybody } from '../lib/typed-ranges.js';
 import type { SiteId } from '../site.js';
 import { type AttachedSite, attachVerified, type VerifiedSite } from './attach.js';
@@ -182,7 +183,7 @@ serves the site at once, also with another --trusted-proxy; another --listen tak
 /** The settings that the upstream web server of a new site needs first. */
 function printAddresses({ again }: AttachedSite, upstream: string | undefined): string {
   if (again || upstream === undefined) return '';
-  return `First: without more every visitor is guard’s own address to the web server behind. ${toRealAddressAdvice(upstream)}\n`;
+  return `Before visitors come through guard, configure the web server behind it; otherwise every visitor has guard’s own address there. ${toRealAddressAdvice(upstream)}\n`;
 }
 
 /** Tells the operator when the site's key lies in a folder with the keys of other sites. */
@@ -211,9 +212,12 @@ function printSharedKey({ sharedKey, toMove }: AttachedSite): void {
  * @returns the exit code
  */
 async function attachAll(dataDir: string): Promise<number> {
-  const { sites } = await readConfig(dataDir);
+  const { sites, invalidSites = [] } = await readConfig(dataDir);
   const known = sites.filter(({ wordpressDir }) => wordpressDir !== null);
   let failed = 0;
+  for (const { id, mistakes } of invalidSites) {
+    process.stderr.write(terminalText(`Site ${id}: its entry has mistakes: ${mistakes.join('; ')}\n`));
+  }
   const unverified: SiteId[] = [];
   for (const { id, wordpressDir } of known) {
     try {
@@ -227,10 +231,13 @@ async function attachAll(dataDir: string): Promise<number> {
       process.stderr.write(`Site ${id}: ${(error as Error).message}\n`);
     }
   }
-  process.stdout.write(`${known.length - failed} of ${sites.length} sites are up to date.\n`);
+  const total = sites.length + invalidSites.length;
+  process.stdout.write(`${known.length - failed} of ${total} sites are up to date.\n`);
+  // Nothing has changed that a running guard could read.
+  if (failed === known.length && failed > 0) return 1;
   const isServed = await printServed(dataDir, { needsGuard: false });
   if (unverified.length > 0) process.stdout.write(toUnverifiedText(unverified));
-  return isServed && failed === 0 ? 0 : 1;
+  return isServed && failed + invalidSites.length === 0 ? 0 : 1;
 }
 
 /** @returns false when WordPress answers without the connector */

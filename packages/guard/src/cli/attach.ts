@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
-import type { ConfigFile, SiteEntry } from '../config/config-file.js';
+import type { SiteEntry } from '../config/config-file.js';
 import { getDatabaseUrl } from '../config/load-config.js';
+import type { ConfigFile } from '../config/parse-config.js';
 import type { SocketAddress } from '../lib/socket-address.js';
 import type { SiteId } from '../site.js';
 import { toNamedPath } from '../wordpress/must-use-folder.js';
@@ -31,6 +32,7 @@ import {
   findRetainedData,
   locateSites,
   newSiteId,
+  refuseInvalidEntry,
   refuseTakenHosts,
   refuseUnlessShared,
   refuseUnlessVisited,
@@ -134,6 +136,9 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     const present = findPresent(placed, options, { named, wordpressDir });
     if (present !== undefined && options.site !== undefined && options.site !== present.id) {
       throw new CommandError(`${named} is attached as site ${present.id}. Detach that one first.`);
+    }
+    if (present === undefined) {
+      refuseInvalidEntry(dataDir, config, { id: options.site, wordpressDirs: [named, wordpressDir] });
     }
     const known = present ?? findMoved(config, options, named);
     const databases = { dataDir, url: getDatabaseUrl(config) };

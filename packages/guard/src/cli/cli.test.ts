@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run, runInChild, serve } from '../../test/support/command-line.js';
@@ -45,6 +45,34 @@ describe('the command line', () => {
     expect(run('--version')).toMatchObject({ status: 0, stdout: '0.1.0\n' });
     expect(run('--help').stdout).toContain('attach');
     expect(run('attach', '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--allow-direct') });
+  });
+
+  it.each(['sites', 'settings', 'privacy'])('prints the commands of the group `%s`', (group) => {
+    const help = run(group, '--help');
+    expect(help).toMatchObject({ status: 0, stderr: '' });
+    expect(help.stdout).toMatch(new RegExp(`^ {2}${group} [a-z]+ +[A-Z]`));
+    expect(run(group, 'help')).toEqual(help);
+    expect(run(group)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(help.stdout) });
+  });
+
+  it('prints the options of each command of a group', () => {
+    for (const name of ['add', 'remove', 'list', 'show', 'export', 'import']) {
+      const { status, stdout } = run('sites', name, '--help');
+      expect([status, stdout]).toEqual([0, expect.stringContaining(`security-optimizer sites ${name} `)]);
+    }
+  });
+
+  it('names a few sites when one has to be named, however many there are', async () => {
+    const dataDir = await scratchFolder();
+    const sites = Array.from({ length: 5000 }, (_, at) => {
+      return { id: `site-${at}`, hosts: [`${at}.example.com`], upstream: 'http://127.0.0.1:1' };
+    });
+    await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ sites }));
+    const { status, stderr } = run('pause', '5', '--data-dir', dataDir);
+    expect(status).toBe(2);
+    expect(stderr).toContain('Name one: --site site-0, --site site-1, ');
+    expect(stderr).toContain('--site site-9, … There are 5000 sites; `sites list` shows them.');
+    expect(stderr.length).toBeLessThan(500);
   });
 
   it.each([
@@ -91,9 +119,28 @@ describe('attach', () => {
   it('first prints for a new site how the upstream web server can see each visitor', async () => {
     const { attach, first } = await attached();
     expect(first.stdout).toMatch(
-      /^Attached: site site\.\nFirst: .*set_real_ip_from 127\.0\.0\.1; real_ip_header X-Forw/,
+      /^Attached: site site\.\nBefore visitors come .*set_real_ip_from 127\.0\.0\.1; real_ip_header X-Forw/,
     );
     expect((await attach()).stdout).not.toContain('set_real_ip_from');
+  });
+});
+
+describe('a command for several sites', () => {
+  it.each([
+    ['attach', '--all'],
+    ['sites', 'import', 'sites.json'],
+  ])('does not say that guard has taken something up when it failed for every site: %s %s', async (...command) => {
+    const { dataDir, wordpress } = await attached();
+    const { child } = await serve(dataDir);
+    const site = { upstream: 'http://127.0.0.1:1', hosts: ['example.com'], wordpressDir: wordpress };
+    await writeFile(join(dataDir, 'sites.json'), JSON.stringify({ sites: [site] }));
+    await rm(join(wordpress, 'wp-load.php'));
+    const args = command.map((word) => (word === 'sites.json' ? join(dataDir, word) : word));
+    const { status, stdout, stderr } = await runInChild(...args, '--data-dir', dataDir);
+    expect([status, stdout]).toEqual([1, expect.stringMatching(/^0 of 1 sites are (?:up to date|attached)\.\n$/)]);
+    expect(stderr).toContain('it has no wp-load.php');
+    child.kill('SIGTERM');
+    await once(child, 'exit');
   });
 });
 
@@ -110,6 +157,105 @@ describe('sites import', () => {
     };
     expect(await runInChild('sites', 'import', file, '--data-dir', dataDir)).toMatchObject({ status: 0, stderr: '' });
     expect(JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites).toMatchObject([own]);
+  });
+
+  /** Two sites that a file names, with their keys as WordPress reads them. */
+  async function importing() {
+    const dataDir = await scratchFolder();
+    const names = ['a', 'b'];
+    const sites = await Promise.all(
+      names.map(async (name) => {
+        const connector = await fakeConnector();
+        connector.onRequest = () => {
+          const secret = join(dataDir, 'sites', `${name}-example-com.secret`);
+          if (existsSync(secret)) connector.secret = readFileSync(secret, 'utf8').trim();
+        };
+        return { hosts: [`${name}.example.com`], upstream: connector.upstream, wordpressDir: await wordpressFolder() };
+      }),
+    );
+    const config = join(dataDir, 'guard.json');
+    await writeFile(config, JSON.stringify({ listen: '127.0.0.1:0' }));
+    await mkdir(join(dataDir, 'sites'));
+    const file = join(dataDir, 'sites.json');
+    await writeFile(file, JSON.stringify({ sites }));
+    /** Whether each WordPress refuses direct visitors; undefined before it has a key. */
+    const modes = () =>
+      sites.map(({ wordpressDir }) => {
+        const key = join(wordpressDir, 'wp-content/mu-plugins/security-optimizer/secret.php');
+        if (!existsSync(key)) return undefined;
+        return / 'require_guard' => (true|false)/.exec(readFileSync(key, 'utf8'))?.[1];
+      });
+    return {
+      ...{ dataDir, config, file, sites, modes },
+      run: (...more: readonly string[]) => runInChild('sites', 'import', file, '--data-dir', dataDir, ...more),
+      visited: (id: string) => {
+        const now = Date.now();
+        return writeFile(join(dataDir, 'sites', `${id}.traffic`), JSON.stringify({ since: now - 60_000, until: now }));
+      },
+    };
+  }
+
+  it('gives a site that was detached its id again', async () => {
+    const { dataDir, file, sites, run: importAll } = await importing();
+    expect((await importAll()).status).toBe(0);
+    await runInChild('sites', 'remove', '--site', 'a-example-com', '--data-dir', dataDir);
+    // Without the id, kept data would stay with the detached site.
+    await writeFile(file, JSON.stringify({ sites: [{ ...sites[0], id: 'a-example-com' }] }));
+    expect(await importAll()).toMatchObject({ status: 0, stdout: expect.stringContaining('site a-example-com.') });
+    expect(existsSync(join(dataDir, 'sites', 'a-example-com.retired'))).toBe(false);
+    await writeFile(file, JSON.stringify({ sites: [{ ...sites[0], id: 'never-attached', hosts: ['c.example.com'] }] }));
+    expect((await importAll()).stdout).not.toContain('never-attached');
+  });
+
+  it('lets WordPress answer direct visitors until visitors have come through a guard that serves the site', async () => {
+    const { dataDir, run, modes, visited } = await importing();
+    const first = await run();
+    expect(first).toMatchObject({ status: 0, stderr: '' });
+    const next = 'Lead their visitors through guard, then run this command again; with --force nothing is asked.';
+    expect(first.stdout).toContain(`Direct requests are still answered: a-example-com, b-example-com. ${next}`);
+    expect(modes()).toEqual(['false', 'false']);
+    // Visitors came, but no guard runs that would let them in.
+    await visited('a-example-com');
+    expect((await run()).stdout).toContain('still answered: a-example-com, b-example-com.');
+    expect(modes()).toEqual(['false', 'false']);
+    await serve(dataDir);
+    const again = await run();
+    expect(again).toMatchObject({ status: 0, stderr: '' });
+    expect(again.stdout).toContain('Direct requests are refused from now on: site a-example-com.');
+    expect(again.stdout).toContain('Direct requests are still answered: b-example-com.');
+    expect(modes()).toEqual(['true', 'false']);
+  });
+
+  it('has guard serve the sites before WordPress refuses direct visitors, also with --force', async () => {
+    const { dataDir, run, modes, sites } = await importing();
+    await serve(dataDir);
+    const served = async () => JSON.parse(await readFile(join(dataDir, 'guard.sites'), 'utf8')).served as string[];
+    const early: string[] = [];
+    const imported = run('--force');
+    let ended = false;
+    void imported.then(() => {
+      ended = true;
+    });
+    while (!ended) {
+      const found = modes();
+      if (found.includes('true') && (await served()).length < sites.length) early.push(found.join());
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(await imported).toMatchObject({ status: 0, stderr: '' });
+    expect([early, modes()]).toEqual([[], ['true', 'true']]);
+    expect((await served()).sort()).toEqual(['a-example-com', 'b-example-com']);
+  });
+
+  it.each<[string, object, string]>([
+    ['an invalid upstream', { upstream: 'nonsense' }, 'sites.1.upstream: use the http origin'],
+    ['a host of another line', { hosts: ['A.example.com'] }, 'sites.1.hosts: a.example.com is named twice'],
+  ])('changes nothing when one line has %s', async (_, mistake, message) => {
+    const { config, file, sites, run } = await importing();
+    await writeFile(file, JSON.stringify({ sites: [sites[0], { ...sites[1], ...mistake }] }));
+    const before = await readFile(config, 'utf8');
+    expect(await run('--force')).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) });
+    expect(await readFile(config, 'utf8')).toBe(before);
+    for (const { wordpressDir } of sites) expect(existsSync(join(wordpressDir, 'wp-content/mu-plugins'))).toBe(false);
   });
 });
 

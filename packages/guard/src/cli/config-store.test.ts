@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { bin, runIn, runInChild } from '../../test/support/command-line.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
 import { wordpressFolder } from '../../test/support/wordpress-folder.js';
-import { parseConfig } from '../config/config-file.js';
+import { parseConfig } from '../config/parse-config.js';
 
 /** Arguments of an `attach` of a new WordPress. */
 const toAttachArgs = (dataDir: string, wordpress: string, ...hosts: string[]): string[] => [

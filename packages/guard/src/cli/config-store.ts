@@ -1,8 +1,9 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ConfigFile, configFile, printConfig } from '../config/config-file.js';
+import { configFile } from '../config/config-file.js';
 import { CONFIG_FILE, ConfigError, readConfigFile } from '../config/load-config.js';
+import { type ConfigFile, printConfig } from '../config/parse-config.js';
 import { writeFileAtomically } from '../lib/files.js';
 import { tryLock } from '../storage/data-dir-lock.js';
 import { CommandError } from './command.js';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { ConfigError, loadConfig } from '../config/load-config.js';
+import { listSiteFolders } from '../config/parse-config.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { migrations } from '../migrations.js';
@@ -197,13 +198,14 @@ async function callConnector(dataDir: string, id: SiteId): Promise<Called> {
  * @throws SiteFilesError
  */
 export async function removeMisplaced(dataDir: string, id: SiteId, location: Release): Promise<readonly string[]> {
-  return updateConfig(dataDir, async ({ sites }) => {
+  return updateConfig(dataDir, async (config) => {
+    const others = listSiteFolders(config).filter((each) => each.id !== id);
     const misplaced = (await readReleases(dataDir, id)).filter(
       (release) => release.wordpressDir === location.wordpressDir && release.muPluginsDir !== location.muPluginsDir,
     );
     const removed: string[] = [];
     for (const release of misplaced) {
-      await removeFromRelease(dataDir, id, release, { others: sites.filter((each) => each.id !== id) });
+      await removeFromRelease(dataDir, id, release, { others });
       await forgetRelease(dataDir, id, release);
       removed.push(release.muPluginsDir);
     }

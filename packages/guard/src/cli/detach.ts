@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ConfigFile, SiteEntry } from '../config/config-file.js';
+import { siteId } from '../config/config-file.js';
 import { loadConfig, secretFile } from '../config/load-config.js';
+import { type ConfigFile, listSiteFolders, type SiteFolders } from '../config/parse-config.js';
 import type { SiteId } from '../site.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
@@ -57,11 +58,14 @@ export async function detach(options: {
 }): Promise<Detached[]> {
   const { drainMs = DRAIN_MS } = options;
   const dataDir = resolve(options.dataDir);
-  const chosen = chooseSites(await readConfig(dataDir), options.site).map(({ id }) => id);
+  const chosen = chooseIds(await readConfig(dataDir), options.site);
   const responses = new Map<SiteId, ForgetResponse>();
   for (const id of chosen) responses.set(id, await forgetInWordPress(dataDir, id));
   const detached = await updateConfig(dataDir, async (config, write) => {
-    const leaving = config.sites.filter(({ id }) => responses.has(id));
+    const all = listSiteFolders(config);
+    const leaving = all.filter(({ id }) => responses.has(id));
+    // Entries without an id of their own: nothing in WordPress or in the data folder is known to belong to them.
+    const nameless = (config.invalidSites ?? []).filter(({ id, hasOwnId }) => !hasOwnId && responses.has(id));
     const running = leaving.filter(({ id }) => responses.get(id)?.isRunning === true);
     // One wait for all of them.
     if (running.length > 1) {
@@ -69,18 +73,18 @@ export async function detach(options: {
         await removeLoader(
           dataDir,
           site,
-          config.sites.filter((each) => each !== site),
+          all.filter((each) => each !== site),
         );
       }
       await pause(drainMs);
     }
     const outcomes: Detached[] = [];
-    const removed: SiteEntry[] = [];
+    const removed: SiteFolders[] = [];
     for (const site of leaving) {
       const outcome = { site: site.id, forgotten: responses.get(site.id)?.isForgotten === true, erased: null };
       try {
         const folders = toFolders(dataDir, site);
-        const others = config.sites.filter((each) => each !== site && !removed.includes(each));
+        const others = all.filter((each) => each !== site && !removed.includes(each));
         const { hasOthers, isInUse } =
           folders === null
             ? { hasOthers: false, isInUse: false }
@@ -88,7 +92,7 @@ export async function detach(options: {
                 others,
                 drainMs: running.includes(site) ? drainMs : 0,
               });
-        await recordRetired(dataDir, { ...site, wordpressDir: folders?.wordpressDir ?? null });
+        await recordRetired(dataDir, toRetired(config, site.id, folders));
         removed.push(site);
         outcomes.push({ ...outcome, hasOthers, isInUse, failure: null });
       } catch (error) {
@@ -97,9 +101,21 @@ export async function detach(options: {
         outcomes.push({ ...outcome, hasOthers: false, isInUse: false, failure: error.message });
       }
     }
-    await write({ ...config, sites: config.sites.filter((site) => !removed.includes(site)) });
+    const gone = new Set([...removed, ...nameless].map(({ id }) => id));
+    await write({
+      ...config,
+      sites: config.sites.filter(({ id }) => !gone.has(id)),
+      ...(config.invalidSites && { invalidSites: config.invalidSites.filter(({ id }) => !gone.has(id)) }),
+    });
     for (const { id } of removed) {
       for (const file of [secretFile(dataDir, id), guardedTrafficFile(dataDir, id)]) await rm(file, { force: true });
+    }
+    for (const { id } of nameless) {
+      outcomes.push({
+        ...{ site: id, forgotten: true, erased: null, failure: null },
+        hasOthers: false,
+        isInUse: false,
+      });
     }
     return outcomes;
   });
@@ -124,7 +140,7 @@ async function removeConnectorEverywhere(
   dataDir: string,
   site: SiteId,
   folders: WordPressFolders,
-  options: { readonly others: readonly SiteEntry[]; readonly drainMs: number },
+  options: { readonly others: readonly SiteFolders[]; readonly drainMs: number },
 ): Promise<SiteResults['remove']> {
   const installed = await readReleases(dataDir, site);
   const { others } = options;
@@ -140,7 +156,7 @@ async function removeConnectorEverywhere(
  * Removes the loader from the release that WordPress runs, unless other sites run the connector there. What prevents
  * it is reported by the complete removal, which follows.
  */
-async function removeLoader(dataDir: string, site: SiteEntry, others: readonly SiteEntry[]): Promise<void> {
+async function removeLoader(dataDir: string, site: SiteFolders, others: readonly SiteFolders[]): Promise<void> {
   const folders = toFolders(dataDir, site);
   if (folders === null) return;
   try {
@@ -163,7 +179,7 @@ async function findPresent(
   return { ...present, files: await fileRecord(dataDir, site).read() };
 }
 
-function toFolders(dataDir: string, { wordpressDir, muPluginsDir }: SiteEntry): WordPressFolders | null {
+function toFolders(dataDir: string, { wordpressDir, muPluginsDir }: SiteFolders): WordPressFolders | null {
   if (wordpressDir === null) return null;
   return {
     wordpressDir: resolve(dataDir, wordpressDir),
@@ -171,8 +187,26 @@ function toFolders(dataDir: string, { wordpressDir, muPluginsDir }: SiteEntry): 
   };
 }
 
-function chooseSites(config: ConfigFile, id: SiteId | undefined): readonly SiteEntry[] {
-  const chosen = config.sites.filter((site) => id === undefined || site.id === id);
+/** What is recorded of a site for its next `attach`. */
+function toRetired(
+  { sites, invalidSites = [] }: ConfigFile,
+  id: SiteId,
+  folders: WordPressFolders | null,
+): Parameters<typeof recordRetired>[1] {
+  const { hosts = [], home = '' } = sites.find((site) => site.id === id) ?? {};
+  const named = [...hosts, ...(invalidSites.find((site) => site.id === id)?.hosts ?? [])];
+  return { id, hosts: named.length > 0 ? named : ['*'], home, wordpressDir: folders?.wordpressDir ?? null };
+}
+
+/** Ids of the sites to detach, also of those whose entries have mistakes. */
+function chooseIds({ sites, invalidSites = [] }: ConfigFile, id: SiteId | undefined): readonly SiteId[] {
+  const ids = [...sites, ...invalidSites].map((site) => site.id);
+  const chosen = ids.filter((each) => id === undefined || each === id);
+  // Key, folder and stored data of an id that is named twice may belong to either entry.
+  const second = invalidSites.find((site) => !site.hasOwnId && (site.json as { id?: unknown } | null)?.id === id);
+  if (id !== undefined && second !== undefined) {
+    throw new CommandError(`The id ${id} is used twice. Take out the second entry first: --site '${second.id}'.`);
+  }
   if (chosen.length > 0) return chosen;
   throw new CommandError(id === undefined ? 'No site is attached in this data folder.' : `No site has the id ${id}.`);
 }
@@ -210,6 +244,8 @@ export const detachCommand: Command = {
                    folder only from the command line
   --purge          erase settings, log and second factors of the site as well; needs --site
 
+A site in quarantine, whose entry in guard.json has mistakes, is removed in the same way; an entry without a usable id is
+named by its place, for example --site 'sites[2]'.
 Without --purge settings and log are kept: \`attach --site ID\` restores them, \`erase --site ID\` removes them.
 A running guard stops serving the site at once. WordPress should run, because it removes the connector's data from its
 own database.`,
@@ -221,6 +257,9 @@ own database.`,
       // Used by act-as-data-owner.
       'mu-plugins': { type: 'string' },
     });
+    if (values.purge && values.site !== undefined && !siteId.safeParse(values.site).success) {
+      throw new UsageError('--purge needs the id of a site: nothing is stored for an entry without one.');
+    }
     if (values.purge && values.site === undefined)
       throw new UsageError('--purge needs --site: name what is to be erased.');
     const dataDir = resolve(required('data-dir', values['data-dir']));
@@ -233,7 +272,8 @@ own database.`,
     if (detached.length > 0) process.stdout.write(`Detached: ${detached.map(({ site }) => site).join(', ')}.\n`);
     for (const { site, erased } of detached) {
       if (erased !== null) await printErased(dataDir, site, erased);
-      else process.stdout.write(`Settings and log of ${site} are kept, for \`attach --site ${site}\`.\n`);
+      else if (siteId.safeParse(site).success)
+        process.stdout.write(`Settings and log of ${site} are kept, for \`attach --site ${site}\`.\n`);
     }
     for (const { site } of detached.filter(({ forgotten }) => !forgotten)) {
       process.stderr.write(

@@ -51,7 +51,25 @@ describe('the client address', () => {
     const own = { address: '127.0.0.1', port: 40_000 };
     const seen = { arrival: arrived({ client: '127.0.0.1', forwardedFor: null }), own };
     const options = { proxyProtocol: false, ownAddresses: new Set<string>() };
-    expect(checkClientAddress(seen, '192.0.2.123', options).state).toBe('ok');
+    expect(
+      checkClientAddress(seen, arrived({ client: '192.0.2.123', forwardedFor: '192.0.2.123' }), options).state,
+    ).toBe('ok');
+  });
+
+  it.each([
+    // What guard received with the forged header, and without it.
+    ['passes it on', '192.0.2.123', null, 'client-forgeable'],
+    ['passes it on from another network', '192.0.2.123', '203.0.113.4', 'client-forgeable'],
+    ['believes this machine', '192.0.2.123', '10.0.0.5', 'client-forgeable-here'],
+    ['adds this machine, which guard trusts', '192.0.2.123, 10.0.0.5', '10.0.0.5', null],
+    ['adds this machine in its other form', '192.0.2.123,::ffff:127.0.0.1', '127.0.0.1', null],
+    ['adds an address that guard trusts for everybody', '192.0.2.123, 172.17.0.1', '172.17.0.1', 'client-forgeable'],
+  ] as const)('is chosen by visitors or not, where the proxy %s', (_which, forgedFor, plainFor, code) => {
+    const own = { address: '10.0.0.5', port: 50_000 };
+    const seen = { arrival: arrived({ client: plainFor ?? '127.0.0.1', forwardedFor: plainFor }), own };
+    const forged = arrived({ client: '192.0.2.123', forwardedFor: forgedFor });
+    const options = { proxyProtocol: false, ownAddresses: new Set(['127.0.0.1', '10.0.0.5']) };
+    expect(checkClientAddress(seen, forged, options).code).toBe(code);
   });
 
   it('of the PROXY protocol needs no header', () => {

@@ -4,33 +4,35 @@ import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { toEnglish } from '@security-optimizer/contract/server-message';
 import type { Config } from '../config/config.js';
-import { loadConfig } from '../config/load-config.js';
 import { stripPort } from '../lib/address.js';
 import { systemClock } from '../lib/clock.js';
 import { terminalText } from '../lib/plain-text.js';
+import { toShortList } from '../lib/short-list.js';
 import { version } from '../lib/version.js';
 import { createMailer } from '../mail/create-mailer.js';
 import { findSmtpFault } from '../mail/smtp-mailer.js';
 import type { SiteConfig, SiteId } from '../site.js';
-import { readGuardPid, runningSites } from '../storage/data-dir-lock.js';
+import { readGuardPid, runningSites, type SitesInUse } from '../storage/data-dir-lock.js';
 import { createConnectorClient } from '../wordpress/connector-client.js';
+import type { Arrival } from '../wordpress/inspection.js';
 import { type FileFacts, runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
 import { type Command, readArguments, required, UsageError } from './command.js';
-import { findConnectorSources, readConnector } from './connector-files.js';
 import {
   checkClock,
   checkConnector,
   checkDirectRequests,
   checkDisk,
+  checkEntryAndKey,
   checkGuard,
-  checkKey,
   checkMail,
   checkPolicy,
   checkRedirects,
+  checkSettings,
   checkUpstreamServer,
-  type Finding,
   type MailFacts,
+  type Serving,
 } from './doctor-checks.js';
+import type { Finding } from './doctor-findings.js';
 import { checkPermissions, type DataFolderFacts, type SiteFilesFault } from './doctor-permissions.js';
 import {
   type CachedPage,
@@ -43,9 +45,11 @@ import {
   FORGED_CLIENT,
 } from './doctor-visit-checks.js';
 import { type Inspected, inspect, visitDirectly, visitPlain } from './doctor-visits.js';
+import { findMixedSchemes, type MixedSchemes } from './mixed-schemes.js';
 import { describeRedirectLoop } from './redirect-loop.js';
-import { findSharedFault } from './shared-connector.js';
-import { requireGuardNext, statusReport } from './status.js';
+import { findReleaseFault, statusReport } from './status-report.js';
+import { requireGuardNext } from './status-site.js';
+import { loadUsableConfig } from './usable-config.js';
 import { type ConnectTo, visit } from './visit.js';
 
 /** Timeout for access to the site's folder and for each step with the mail server, milliseconds. */
@@ -69,12 +73,16 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
   const { site: id } = options;
   const quarantined = config.quarantined.find((each) => each.id === id);
   const site = config.sites.find((each) => each.id === id);
-  if (site === undefined && quarantined === undefined) throw new UsageError(`No site has the id ${id}.`);
+  if (site === undefined && quarantined === undefined)
+    throw new UsageError(`No site has the id ${id}. ${describeIds(config)}`);
   const report = await statusReport(config, (each) => each.id === id);
   const inUse = report.guard.running ? await runningSites(config.dataDir) : null;
-  const isServed = inUse === null || quarantined !== undefined ? null : inUse.served.includes(id);
-  const first = [checkGuard(report.guard, isServed), checkKey(quarantined?.reason ?? null)];
+  const serving = inUse === null ? null : toServing(inUse, id);
   const status = report.sites[0];
+  const first = [
+    checkGuard(report.guard, serving, quarantined?.cause ?? (status?.unusableSettings ? 'settings' : null)),
+    checkEntryAndKey(quarantined ?? null, serving),
+  ];
   // Without the site's key nothing else can be checked.
   if (site === undefined || status === undefined) return first;
 
@@ -95,6 +103,7 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
   const seen = arrival === null || own === null ? null : { arrival, own };
   return [
     ...first,
+    checkSettings(status.unusableSettings, serving),
     checkConnector(status, version, site.sharedConnector ?? null),
     checkPolicy(status.policyInSync, status.pausedUntil),
     checkRedirects(status.redirectLoop === null ? null : describeRedirectLoop(status.redirectLoop), status),
@@ -104,7 +113,7 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
       await requireGuardNext(config.dataDir, site.id),
     ),
     checkPublicAddress(url, response),
-    checkClientAddress(seen, outside?.forgedClient ?? null, {
+    checkClientAddress(seen, outside?.forged ?? null, {
       proxyProtocol: config.proxyProtocol,
       ownAddresses: getOwnAddresses(),
     }),
@@ -113,11 +122,23 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
     checkCertificate(outside?.inspected.visit?.certificate ?? null, systemClock()),
     checkScheme(url, arrival),
     checkClock(direct.clockAhead),
-    checkCache(arrival === null ? null : (outside?.pages ?? null)),
+    checkCache(arrival === null ? null : (outside?.pages ?? null), outside?.mixed ?? null),
     ...checkPermissions(data, siteFiles, sharedFault, site.externalKey === true),
     checkDisk(freeBytes),
     checkMail(mail),
   ];
+}
+
+/** Which ids there are, as a sentence. */
+function describeIds({ sites, quarantined }: Config): string {
+  const ids = [...sites, ...quarantined].map(({ id }) => id);
+  if (ids.length === 0) return 'No site is attached.';
+  return `There ${ids.length === 1 ? 'is' : 'are'} ${toShortList(ids)}; \`security-optimizer sites list\` shows all.`;
+}
+
+function toServing({ served, quarantined }: SitesInUse, site: SiteId): Serving {
+  if (served.includes(site)) return 'served';
+  return quarantined.includes(site) ? 'quarantined' : 'absent';
 }
 
 function getOwnAddresses(): ReadonlySet<string> {
@@ -127,10 +148,12 @@ function getOwnAddresses(): ReadonlySet<string> {
 
 interface OutsideVisits {
   readonly inspected: Inspected;
-  readonly forgedClient: string | null;
+  /** A visit with a forged `X-Forwarded-For`; null when guard did not see it. */
+  readonly forged: Arrival | null;
   /** Null for a public address without TLS, or with an explicit port. */
   readonly plain: Awaited<ReturnType<typeof visitPlain>> | null;
   readonly pages: readonly CachedPage[];
+  readonly mixed: MixedSchemes | null;
 }
 
 /** Visits the public address as a visitor does. */
@@ -143,16 +166,26 @@ async function visitFromOutside(home: URL, site: SiteConfig, options: DoctorOpti
   const plain = home.protocol === 'https:' && home.port === '' ? visitPlain(home, byHttp) : null;
   const inspected = await inspect(missing, site.secret, { connect });
   if (inspected.response.by !== 'guard') {
-    return { inspected, forgedClient: null, plain: await plain, pages: [] };
+    return { inspected, forged: null, plain: await plain, pages: [], mixed: null };
   }
-  const forged = await inspect(missing, site.secret, { connect, headers: { 'x-forwarded-for': FORGED_CLIENT } });
-  const forgedClient = forged.response.by === 'guard' ? forged.response.arrival.client : null;
+  const { response: forged } = await inspect(missing, site.secret, {
+    connect,
+    headers: { 'x-forwarded-for': FORGED_CLIENT },
+  });
+  // Before the other visits by https, which would fill the caches.
+  const mixed = plain === null ? null : await findMixedSchemes(site, home, { connect, connectByHttp: byHttp });
   const pages = await Promise.all([
     visitForCache(new URL(`${path}/`, home), false, site, connect),
     visitForCache(new URL(`${path}/wp-login.php`, home), true, site, connect),
     visitForCache(new URL(`${path}/wp-admin/`, home), true, site, connect),
   ]);
-  return { inspected, forgedClient, plain: await plain, pages: pages.filter((page) => page !== null) };
+  return {
+    inspected,
+    forged: forged.by === 'guard' ? forged.arrival : null,
+    plain: await plain,
+    pages: pages.filter((page) => page !== null),
+    mixed,
+  };
 }
 
 /** Requests a page twice, so that a cache stores it, and then sends an inspection to its address. */
@@ -198,12 +231,6 @@ async function examineSiteFiles({ wordpressDir, muPluginsDir, secret }: SiteConf
     const fault: SiteFilesFault = { fault: error.message, isDenied: /\b(?:EACCES|EPERM)\b/.test(error.message) };
     return fault;
   }
-}
-
-/** Checks the release of this version in a folder that sites share. */
-async function findReleaseFault(shared: string): Promise<string | null> {
-  const { sharedRelease } = await readConnector(await findConnectorSources(), shared);
-  return sharedRelease === null ? null : findSharedFault(sharedRelease);
 }
 
 async function readFreeBytes(folder: string): Promise<number | null> {
@@ -258,7 +285,7 @@ export const doctorCommand: Command = {
   --data-dir DIR        guard's data folder
   --connect HOST[:PORT] connect there for the site's public address, in place of what DNS says
   --mail ADDRESS        send a test mail to this address
-  --json                an array of { check, state, message, advice }; state is ok, warning, problem or skipped
+  --json                an array of { check, state, code, message, advice }; state is ok, warning, problem or skipped
 
 Asks guard, WordPress, and the site's public address, as a visitor of this machine. Takes up to two minutes when nothing answers.
 It changes nothing. As root it looks at the site's files with the rights of their owner.
@@ -272,8 +299,8 @@ Exit code 0: no problem. 1: there are problems. 2: called wrongly.`,
       json: { type: 'boolean', default: false },
     });
     const [site, ...more] = positionals;
-    if (site === undefined || more.length > 0) throw new UsageError('Name one site by its id.');
-    const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
+    const config = await loadUsableConfig(resolve(required('data-dir', values['data-dir'])));
+    if (site === undefined || more.length > 0) throw new UsageError(`Name one site by its id. ${describeIds(config)}`);
     const findings = await examineSite(config, {
       site,
       ...(values.connect !== undefined && { connect: readConnect(values.connect) }),

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { siteId } from '../config/config-file.js';
 import { CONFIG_FILE, getDatabaseUrl, secretFile } from '../config/load-config.js';
+import { listSiteFolders } from '../config/parse-config.js';
 import type { SiteId } from '../site.js';
 import { isDataDirInUse, runningSites } from '../storage/data-dir-lock.js';
 import { openSqlite, type SqliteDatabase, toSqliteFault } from '../storage/sqlite.js';
@@ -25,7 +26,7 @@ export async function eraseSite(dataDir: string, id: SiteId): Promise<ErasedRows
     throw new CommandError(`${dataDir} has no ${CONFIG_FILE}, so what is attached can't be known. Nothing was erased.`);
   }
   const url = await updateConfig(dataDir, async (config) => {
-    if (config.sites.some((site) => site.id === id)) {
+    if (listSiteFolders(config).some((site) => site.id === id)) {
       throw new CommandError(
         `The site ${id} is attached. \`security-optimizer detach --site ${id} --purge\` erases it.`,
       );

@@ -12,6 +12,7 @@ import { forgetRetired } from './retired-sites.js';
 import {
   findRetainedData,
   newSiteId,
+  refuseInvalidEntry,
   refuseTakenHosts,
   refuseUnlessShared,
   refuseUnlessVisited,
@@ -102,6 +103,9 @@ export async function attachByHand(options: PrintOptions): Promise<string> {
       if (options.hosts !== undefined) return hosts.some((host) => options.hosts?.includes(host));
       return folder !== null && wordpressDir !== null && resolve(dataDir, wordpressDir) === folder;
     });
+    if (known === undefined) {
+      refuseInvalidEntry(dataDir, config, { id: options.site, wordpressDirs: folder === null ? [] : [folder] });
+    }
     const plugins = known?.muPluginsDir ?? options.muPluginsDir;
     const muPluginsDir = plugins ? resolve(dataDir, plugins) : folder && toUsualMuPlugins(folder);
     const shared = options.sharedConnector ?? known?.sharedConnector ?? null;

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import type { ConfigFile, SiteEntry } from '../config/config-file.js';
+import type { SiteEntry } from '../config/config-file.js';
+import type { ConfigFile } from '../config/parse-config.js';
 import type { SiteId } from '../site.js';
 import { runSiteTask } from '../wordpress/site-files.js';
 import { CommandError } from './command.js';

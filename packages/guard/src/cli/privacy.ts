@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +12,7 @@ import { isDataDirInUse } from '../storage/data-dir-lock.js';
 import { openSqlite, type SqliteDatabase, toSqliteFault } from '../storage/sqlite.js';
 import { StorageError } from '../storage/storage-error.js';
 import { type Command, CommandError, readArguments, required, UsageError } from './command.js';
+import { writeOperatorFile } from './operator-files.js';
 import { eraseActivityData, findLoggedUsers, findSiteNumber, readActivityData } from './privacy/activity-data.js';
 import { eraseMainData, findStoredUsers, forgetUnlocks, isAddressBlocked, readMainData } from './privacy/main-data.js';
 import type { Erasure, Person } from './privacy/person.js';
@@ -21,7 +21,7 @@ import { type KnownSite, pickSite } from './recovery.js';
 const personHelp = `  SITE             the site; may be left out when there is only one
   --address A      an IPv4 or IPv6 address
   --user U         username or user ID
-  --email E        recipient of weekly reports and alerts
+  --email E        recipient of weekly reports and alerts; also found where it was tried or is used as a username
   --data-dir DIR   guard's data folder
 
 At least one of the three names the person; several are taken for the same person.`;
@@ -32,7 +32,7 @@ export const exportPersonCommand: Command = {
   help: `security-optimizer privacy export [SITE] --address A | --user U | --email E --data-dir DIR [--output FILE]
 
 ${personHelp}
-  --output FILE    write to a new file, as the owner of the data folder and with mode 0600, instead of printing
+  --output FILE    write to a new file, which only the user who called the command may read, instead of printing
 
 Keys, codes and hashes are not exported; of a second factor it says that it is set up. What WordPress stores (the account,
 its sessions), log files of guard and of web servers, and back-ups are not looked at.`,
@@ -47,7 +47,7 @@ its sessions), log files of guard and of web servers, and back-ups are not looke
       };
       const text = `${JSON.stringify(data, null, 2)}\n`;
       if (output === undefined) process.stdout.write(text);
-      else await writeFile(output, text, { mode: 0o600, flag: 'wx' });
+      else await writeOperatorFile(output, text);
       return 0;
     }),
 };
@@ -116,7 +116,7 @@ async function withPerson(args: readonly string[], task: (open: OpenPerson) => P
     const log = existsSync(activityFile) ? open(activityFile) : null;
     const number = log === null ? null : findSiteNumber(log, site.id);
     const activity = log === null || number === null ? null : { database: log, site: number };
-    const user = named.user === null ? null : findUser(named.user, { main, activity, site });
+    const user = findNamedUser(named, { main, activity, site });
     const person = { address: named.address, user, email: named.email };
     return await task({
       ...{ site, person, dataDir: config.dataDir, main, activity },
@@ -136,10 +136,12 @@ function readNames(values: { address?: string | undefined; user?: string | undef
   }
   const parsed = address === undefined ? null : parseVisitor(address);
   if (address !== undefined && parsed === null) throw new UsageError(`--address: ${address} is not an address.`);
+  const isEmail = (text: string) => /^[^@\s]+@[^@\s]+$/.test(text);
   if (user === '' || email === '') throw new UsageError('--user and --email must not be empty.');
-  if (email !== null && !/^[^@\s]+@[^@\s]+$/.test(email))
-    throw new UsageError(`--email: ${email} is no e-mail address.`);
-  return { address: parsed?.text ?? null, user, email: email?.toLowerCase() ?? null };
+  if (email !== null && !isEmail(email)) throw new UsageError(`--email: ${email} is no e-mail address.`);
+  // A user may have an e-mail address as the name; then it is the same person's in both places.
+  const mailbox = email ?? (user !== null && isEmail(user) ? user : null);
+  return { address: parsed?.text ?? null, user, email: mailbox?.toLowerCase() ?? null };
 }
 
 /** Migrates the tables to this release, whichever release opened the database last. */
@@ -152,6 +154,16 @@ function openFile(file: string): SqliteDatabase {
   const database = openSqlite(file, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   for (const pragma of PRAGMAS) database.exec(`pragma ${pragma}`);
   return database;
+}
+
+/** The user who is named, or the one whose login is the e-mail address that is named. */
+function findNamedUser(
+  { user, email }: ReturnType<typeof readNames>,
+  open: Pick<OpenPerson, 'main' | 'activity' | 'site'>,
+): Person['user'] {
+  if (user !== null) return findUser(user, open);
+  const found = email === null ? null : findUser(email, open);
+  return found?.id == null ? null : found;
 }
 
 /** The user with a login or a number, with every login that is stored for them. */

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { readAddressRange } from '@security-optimizer/contract/typed-addresses';
 import { sqlBlocklistStore } from '../activity/index.js';
 import type { Config } from '../config/config.js';
+import { siteId } from '../config/config-file.js';
 import { loadConfig } from '../config/load-config.js';
 import { parseAddress, toAddress, toClientKey } from '../lib/address.js';
 import { parseRange, rangeText } from '../lib/address-set.js';
@@ -39,8 +40,11 @@ export interface OpenSite {
   readonly now: number;
   /** Positional arguments of the command. */
   readonly positionals: readonly string[];
-  /** Stores changes. A running guard applies them and sends them to WordPress. */
-  change(decide: (settings: SiteSettings) => SettingChanges): Promise<SiteSettings>;
+  /**
+   * Stores changes. A running guard applies them and sends them to WordPress.
+   * @param replacing names of settings that get new values even if their stored ones can't be used
+   */
+  change(decide: (settings: SiteSettings) => SettingChanges, replacing?: readonly string[]): Promise<SiteSettings>;
 }
 
 /**
@@ -67,7 +71,7 @@ export async function withSite<Flag extends string = never>(
   const site = pickSite([...config.sites, ...config.quarantined], values.site);
   const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
   const settings = createSettingsStore(db);
-  const change: OpenSite['change'] = async (decide) => {
+  const change: OpenSite['change'] = async (decide, replacing = []) => {
     const outside = {
       settings,
       pushPolicy: async () => ({}),
@@ -77,7 +81,7 @@ export async function withSite<Flag extends string = never>(
       clock: systemClock,
       logger: silentLogger(),
     };
-    return (await changeSettings(outside, { site, actor: COMMAND_LINE_ACTOR }, decide)).after;
+    return (await changeSettings(outside, { site, actor: COMMAND_LINE_ACTOR, replacing }, decide)).after;
   };
   try {
     const open = { site, db, now: systemClock(), positionals, change };
@@ -99,13 +103,24 @@ function checkArguments(args: readonly string[], wanted: readonly string[]): voi
   }
 }
 
+/** Maximum number of sites that a message names. */
+const MAX_NAMED = 10;
+
+function nameSome(sites: readonly KnownSite[]): string {
+  const named = sites.slice(0, MAX_NAMED).map(({ id }) => `--site ${id}`);
+  if (sites.length <= MAX_NAMED) return `${named.join(', ')}.`;
+  return `${named.join(', ')}, … There are ${sites.length} sites; \`sites list\` shows them.`;
+}
+
 /** The site with that id, or the only one. @throws UsageError, CommandError */
-export function pickSite(sites: readonly KnownSite[], id: string | undefined): KnownSite {
+export function pickSite(configured: readonly KnownSite[], id: string | undefined): KnownSite {
+  // Nothing is stored for an entry that has no id of its own.
+  const sites = configured.filter((site) => siteId.safeParse(site.id).success);
   const [first, second] = sites;
   if (first === undefined) throw new CommandError('No site is attached in this data folder.');
   if (id === undefined) {
     if (second === undefined) return first;
-    throw new UsageError(`There are several sites. Name one: ${sites.map((site) => `--site ${site.id}`).join(', ')}.`);
+    throw new UsageError(`There are several sites. Name one: ${nameSome(sites)}`);
   }
   const site = sites.find((entry) => entry.id === id);
   if (!site) throw new CommandError(`No site has the id ${id}.`);

@@ -1,7 +1,8 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { SiteEntry } from '../config/config-file.js';
+
 import { secretFile } from '../config/load-config.js';
+import type { SiteFolders } from '../config/parse-config.js';
 import type { SiteId } from '../site.js';
 import { runSiteTask, type SiteResults, type SiteTaskOptions } from '../wordpress/site-files.js';
 import { fileRecord, isKeyFile } from './connector-files.js';
@@ -10,7 +11,7 @@ import { type Release, readReleases, toReleaseFolders, toUsualMuPlugins } from '
 /** How `removeFromRelease` removes a connector. */
 export interface RemovalOptions extends SiteTaskOptions {
   /** The other sites of the configuration. */
-  readonly others: readonly SiteEntry[];
+  readonly others: readonly SiteFolders[];
   /** What is removed of a connector that no other site runs. Default: all. */
   readonly part?: 'loader' | 'all';
   /** How long requests that already run the connector may take, milliseconds. Default: 0, there are none. */
@@ -47,7 +48,7 @@ export async function removeFromRelease(
 async function findUsers(
   dataDir: string,
   { muPluginsDir }: Release,
-  others: readonly SiteEntry[],
+  others: readonly SiteFolders[],
 ): Promise<readonly SiteId[]> {
   const users: SiteId[] = [];
   for (const other of others) {
@@ -61,7 +62,7 @@ async function findUsers(
 /** The folder of a site that an earlier version of guard has attached. */
 async function toConfiguredFolder(
   dataDir: string,
-  { wordpressDir, muPluginsDir }: SiteEntry,
+  { wordpressDir, muPluginsDir }: SiteFolders,
 ): Promise<readonly string[]> {
   if (muPluginsDir !== undefined) return [await toReal(resolve(dataDir, muPluginsDir))];
   return wordpressDir === null ? [] : [toUsualMuPlugins(await toReal(resolve(dataDir, wordpressDir)))];

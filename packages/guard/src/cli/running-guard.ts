@@ -1,13 +1,17 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configWrittenAt } from '../config/load-config.js';
+import type { SiteId } from '../site.js';
 import { type AppliedConfiguration, isDataDirInUse, readGuardPid, runningSites } from '../storage/data-dir-lock.js';
+import { describeStart } from './start-hint.js';
 
 /**
  * How long a running guard may take to apply a changed configuration, milliseconds; thousands of new sites take
  * seconds.
  */
 const APPLY_MS = 60_000;
+/** How long it may take to serve a site in quarantine again. */
+const RELEASE_MS = 10_000;
 /** Polling interval for the outcome that guard has recorded. */
 const POLL_MS = 50;
 
@@ -48,6 +52,30 @@ export async function applyConfiguration(folder: string): Promise<Applied> {
 }
 
 /**
+ * Has a running guard look again at a site in quarantine, and prints the outcome for the operator. Prints nothing when
+ * it is in none.
+ *
+ * @returns whether it is still in quarantine
+ */
+export async function printQuarantine(dataDir: string, site: SiteId): Promise<boolean> {
+  const isQuarantined = async () =>
+    isDataDirInUse(dataDir) && (await runningSites(dataDir))?.quarantined.includes(site) === true;
+  const pid = (await isQuarantined()) ? await readGuardPid(dataDir) : null;
+  if (pid === null) return false;
+  process.kill(pid, 'SIGHUP');
+  const end = performance.now() + RELEASE_MS;
+  while (performance.now() < end) {
+    if (!(await isQuarantined())) {
+      process.stdout.write(`The running guard serves ${site} again.\n`);
+      return false;
+    }
+    await sleep(POLL_MS);
+  }
+  process.stderr.write(`The site ${site} is still in quarantine; \`doctor ${site}\` tells why.\n`);
+  return true;
+}
+
+/**
  * Applies a changed configuration and prints the outcome for the operator.
  * @param options `needsGuard`: print how to start guard when it does not run
  * @returns false when guard rejects the configuration
@@ -55,14 +83,14 @@ export async function applyConfiguration(folder: string): Promise<Applied> {
 export async function printServed(dataDir: string, options: { readonly needsGuard: boolean }): Promise<boolean> {
   const applied = await applyConfiguration(dataDir);
   if (applied.kind === 'not-running') {
-    if (options.needsGuard) process.stdout.write(`Start guard: security-optimizer serve --data-dir ${dataDir}\n`);
+    if (options.needsGuard) process.stdout.write(describeStart(dataDir));
     return true;
   }
   if (applied.kind === 'restart-needed') {
     process.stdout.write('The running guard could not be told. Restart it.\n');
     return true;
   }
-  const { mistakes, restartKeys } = applied.configuration;
+  const { mistakes, restartKeys, kept = [] } = applied.configuration;
   if (mistakes.length > 0) {
     process.stderr.write(
       `The running guard goes on with the sites it has:\n${mistakes.map((each) => `  ${each}\n`).join('')}`,
@@ -70,6 +98,9 @@ export async function printServed(dataDir: string, options: { readonly needsGuar
     return false;
   }
   process.stdout.write('The running guard has taken it up.\n');
+  for (const { id, reason } of kept) {
+    process.stderr.write(`The site ${id} keeps its last valid entry until guard is started again: ${reason}\n`);
+  }
   if (restartKeys.length > 0) process.stdout.write(`These count after a restart: ${restartKeys.join(', ')}.\n`);
   return true;
 }

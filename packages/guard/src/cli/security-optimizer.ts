@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { ConfigError } from '../config/load-config.js';
+import { guideFile } from '../lib/guides.js';
 import { terminalText } from '../lib/plain-text.js';
 import { SocketActivationError } from '../lib/supervisor.js';
 import { version } from '../lib/version.js';
@@ -20,13 +21,13 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['sites show', async () => (await import('./sites.js')).showSiteCommand],
   ['sites export', async () => (await import('./sites.js')).exportSitesCommand],
   ['sites import', async () => (await import('./sites.js')).importSitesCommand],
-  ['share-connector', async () => (await import('./shared-connector.js')).shareConnectorCommand],
+  ['share-connector', async () => (await import('./share-connector-command.js')).shareConnectorCommand],
   ['settings export', async () => (await import('./settings.js')).exportSettingsCommand],
   ['settings import', async () => (await import('./settings.js')).importSettingsCommand],
   ['privacy export', async () => (await import('./privacy.js')).exportPersonCommand],
   ['privacy erase', async () => (await import('./privacy.js')).erasePersonCommand],
   ['back-up', async () => (await import('./backup.js')).backUpCommand],
-  ['restore', async () => (await import('./backup.js')).restoreCommand],
+  ['restore', async () => (await import('./restore.js')).restoreCommand],
   ['erase', async () => (await import('./erase.js')).eraseCommand],
   ['serve', async () => (await import('./serve.js')).serveCommand],
   ['status', async () => (await import('./status.js')).statusCommand],
@@ -52,9 +53,22 @@ const GROUPS: ReadonlySet<string> = new Set(['sites', 'settings', 'privacy']);
 /** The command's name, of one or two words, and its arguments. */
 function readCommand(positionals: readonly string[]): [name: string | undefined, ...args: readonly string[]] {
   const [first, second, ...rest] = positionals;
-  if (GROUPS.has(first ?? '') && second !== undefined && !second.startsWith('-'))
+  if (GROUPS.has(first ?? '') && second !== undefined && !second.startsWith('-') && second !== 'help')
     return [`${first} ${second}`, ...rest];
   return [aliases.get(first ?? '') ?? first, ...positionals.slice(1)];
+}
+
+/** The commands of a group, for `GROUP --help`. */
+async function groupOverview(group: string): Promise<string> {
+  const names = [...commands.keys()].filter((name) => name.startsWith(`${group} `));
+  const all = await Promise.all(names.map((name) => commands.get(name)?.()));
+  const width = Math.max(...names.map((name) => name.length));
+  return [
+    ...all.map((command) => `  ${command?.name.padEnd(width)}  ${command?.summary}`),
+    '',
+    `security-optimizer ${group} COMMAND --help tells the options of a command.`,
+    '',
+  ].join('\n');
 }
 
 async function overview(): Promise<string> {
@@ -79,6 +93,12 @@ async function main(positionals: readonly string[]): Promise<number> {
   if (name === undefined || name === '--help' || name === 'help') {
     print(await overview());
     return name === undefined ? 2 : 0;
+  }
+  if (GROUPS.has(name)) {
+    const text = await groupOverview(name);
+    if (args.includes('--help') || args[0] === 'help') return print(text);
+    process.stderr.write(`${name} needs one of these commands:\n${text}`);
+    return 2;
   }
   const load = commands.get(name);
   if (!load) {
@@ -117,7 +137,7 @@ function explain(error: unknown): string {
     String((error as Error).message),
   )?.[1];
   if (unknownStep !== undefined) {
-    return `The database was used by a newer version of guard, which made the step ${unknownStep} in it. Nothing was changed. Start that version again, or put back the data folder from before the update (docs/operator/operations.md, "Going back").`;
+    return `The database was used by a newer version of guard, which made the step ${unknownStep} in it. Nothing was changed. Start that version again, or restore the data folder from before the update (${guideFile('operations.md')}, "Going back").`;
   }
   const { code, path, address, port, stack } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (address?.startsWith('/')) {

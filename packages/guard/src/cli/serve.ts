@@ -1,14 +1,15 @@
 import { resolve } from 'node:path';
 import { preloadBlocks } from '../activity/blocklist/preload-blocklist.js';
-import type { Config, ConfiguredSites, LiveConfig } from '../config/config.js';
+import type { Config } from '../config/config.js';
 import { ConfigError, type ConfigSource, configWrittenAt, loadConfig } from '../config/load-config.js';
-import { loadConfigInThread } from '../config/load-config-in-thread.js';
+import { type ChangedConfig, loadConfigInThread } from '../config/load-config-in-thread.js';
+import { DigestCache } from '../config/site-digests.js';
 import { createLogger, type Logger } from '../lib/logger.js';
-import { limitHeapGrowth } from '../lib/process-tuning.js';
+import { collectStartGarbage, limitHeapGrowth } from '../lib/process-tuning.js';
 import { ShutdownDeadline } from '../lib/shutdown-deadline.js';
 import { createServiceState, takeActivationSocket } from '../lib/supervisor.js';
 import type { RunningGuard } from '../main.js';
-import type { DataDirLock } from '../storage/data-dir-lock.js';
+import type { AppliedConfiguration, DataDirLock } from '../storage/data-dir-lock.js';
 import { openStorage, sitesInUse } from '../storage/open-storage.js';
 import { type Command, readOptions, UsageError } from './command.js';
 
@@ -89,7 +90,7 @@ as long as that one may take to stop, unless --wait says otherwise.`,
         void import('../main.js');
       },
     };
-    const configuration = { writtenAt, mistakes: [], restartKeys: [] };
+    const configuration = { writtenAt, mistakes: [], restartKeys: [], kept: [] };
     const storage = await openStorage(config, logger, { configuration, wait }).catch((error: unknown) => {
       if (stopping.signal.aborted) return null;
       throw error;
@@ -103,10 +104,13 @@ as long as that one may take to stop, unless --wait says otherwise.`,
     const { startGuard } = await import('../main.js');
     const guard = await startGuard(config, { logger, storage, blocked, socket });
     running = guard;
+    // Sites may have been quarantined because of their stored settings.
+    await storage.lock.writeSites(sitesInUse(guard.sites, configuration));
     reloading.start(createReload({ guard, source, started: config, lock: storage.lock, logger }));
     // The configuration changed while this guard waited for another one, which received the signal.
     if ((await configWrittenAt(source).catch(() => writtenAt)) !== writtenAt) reloading.request();
     void notifySupervisor('READY=1');
+    collectStartGarbage();
     const signal = await stopped;
     reloading.stop();
     logger.info({ event: 'guard-stopping', signal }, 'Guard finishes running requests and stops.');
@@ -200,15 +204,16 @@ function createReload(parts: {
   readonly logger: Logger;
 }): () => Promise<void> {
   const { guard, source, started, lock, logger } = parts;
-  let served: ConfiguredSites = started;
+  const digests = new DigestCache();
   let restartKeys: readonly string[] = [];
+  let kept: NonNullable<AppliedConfiguration['kept']> = [];
 
   async function apply(): Promise<readonly string[]> {
     try {
-      const next = await loadConfigInThread(source);
-      await guard.reload(next);
-      served = next;
-      restartKeys = changedKeys(started, next);
+      const { sites, quarantined } = guard.sites;
+      const { change, rest } = await loadConfigInThread(source, await digests.digest([...sites, ...quarantined]));
+      kept = (await guard.applyChange(change)).kept.map(({ id, reason }) => ({ id, reason }));
+      restartKeys = changedKeys(started, rest);
       if (restartKeys.length > 0) {
         logger.warn(
           { event: 'restart-needed', keys: restartKeys },
@@ -228,7 +233,7 @@ function createReload(parts: {
       // Read before the file: a program that replaces the file in the meantime sends another signal.
       const writtenAt = await configWrittenAt(source);
       const mistakes = await apply();
-      await lock.writeSites(sitesInUse(served, { writtenAt, mistakes, restartKeys }));
+      await lock.writeSites(sitesInUse(guard.sites, { writtenAt, mistakes, restartKeys, kept }));
     } catch (error) {
       logger.error(
         { event: 'sites-file-write-failed', err: error },
@@ -238,14 +243,10 @@ function createReload(parts: {
   };
 }
 
-const LIVE_KEYS: readonly (keyof LiveConfig)[] = ['sites', 'quarantined', 'trustedProxies'];
-
 /** Keys of the configuration that differ and take effect only after a restart. */
-function changedKeys(started: Config, next: Config): string[] {
-  const keys = Object.keys(next) as (keyof Config)[];
-  return keys.filter(
-    (key) => !LIVE_KEYS.some((live) => live === key) && JSON.stringify(started[key]) !== JSON.stringify(next[key]),
-  );
+function changedKeys(started: Config, next: ChangedConfig['rest']): string[] {
+  const keys = Object.keys(next) as (keyof ChangedConfig['rest'])[];
+  return keys.filter((key) => key !== 'trustedProxies' && JSON.stringify(started[key]) !== JSON.stringify(next[key]));
 }
 
 /** After an uncaught error the state is unknown: log the error and let the supervisor restart the process. */

@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { toEnglish } from '@security-optimizer/contract/server-message';
 import { ApiError } from '../lib/api-error.js';
 import {
   checkLoginPath,
+  getAwayState,
   loginPathTexts,
   normaliseLoginPath,
   parseAwaySchedule,
@@ -22,7 +23,9 @@ import {
 import { defaultSitePaths, type SiteFacts } from '../site.js';
 import { createSiteFactsStore } from '../sites/site-facts-store.js';
 import { type Command, CommandError } from './command.js';
+import { readOperatorFile } from './operator-files.js';
 import { recoveryOptionsHelp, withSite } from './recovery.js';
+import { printQuarantine } from './running-guard.js';
 
 export const exportSettingsCommand: Command = {
   name: 'settings export',
@@ -49,8 +52,9 @@ export const importSettingsCommand: Command = {
   FILE             JSON with an object \`settings\`, as \`settings export\` prints it; settings that it lacks stay as they are
 ${recoveryOptionsHelp}
 
-Every mistake is named, and with one nothing is changed. WordPress is not asked whether a login address is in use by one of
-its pages.`,
+Every mistake is named, and with one nothing is changed. A schedule with which Away Mode would start at once is a mistake,
+since nobody could log in; the one that is in force already is none. WordPress is not asked whether a login address is in use
+by one of its pages.`,
   run: (args) =>
     withSite(args, ['FILE'], async ({ db, site, positionals, now, change }, _flags, config) => {
       const values = await readValues(positionals[0] ?? '');
@@ -63,9 +67,10 @@ its pages.`,
         if (mistakes.length > 0) throw new CommandError(describeMistakes(positionals[0] ?? '', mistakes));
         count = Object.keys(changes).length;
         return changes;
-      });
+      }, Object.keys(values));
       process.stdout.write(`Set ${count} settings of ${site.id}.\n`);
-      return 0;
+      // They may have been the reason for a quarantine.
+      return (await printQuarantine(config.dataDir, site.id)) ? 1 : 0;
     }),
 };
 
@@ -74,9 +79,10 @@ function describeMistakes(file: string, mistakes: readonly string[]): string {
 }
 
 async function readValues(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readOperatorFile(file);
   let json: unknown;
   try {
-    json = JSON.parse(await readFile(file, 'utf8'));
+    json = JSON.parse(text);
   } catch (error) {
     throw new CommandError(`${file} can’t be read as JSON: ${(error as Error).message}`);
   }
@@ -127,17 +133,31 @@ function checkValue(name: string, value: unknown, { current, facts, now, maxEmai
       return readRecipients(value as readonly string[], maxEmails);
     case 'login_url':
       return checkLoginUrl(value as LoginSettings['login_url'], facts);
-    case 'away_mode': {
-      const timeZone = facts?.timeZone ?? 'UTC';
-      return parseAwaySchedule(value as Record<string, unknown>, {
-        timeZone,
+    case 'away_mode':
+      return checkAwayMode(value as Record<string, unknown>, {
+        timeZone: facts?.timeZone ?? 'UTC',
         nowMs: now,
         current: current.login.away_mode,
       });
-    }
     default:
       return value;
   }
+}
+
+/** In the dashboard an owner confirms that Away Mode starts at once. Nobody can confirm it here. */
+function checkAwayMode(
+  value: Readonly<Record<string, unknown>>,
+  at: Parameters<typeof parseAwaySchedule>[1],
+): LoginSettings['away_mode'] {
+  const schedule = parseAwaySchedule(value, at);
+  const { away, until_text: until } = getAwayState(schedule, at.timeZone, at.nowMs);
+  const isUnchanged = isDeepStrictEqual(schedule, at.current);
+  if (away === 0 || isUnchanged) return schedule;
+  throw new ApiError('invalid_input', {
+    fields: {
+      type: `Away Mode would start at once and last until ${until}, and nobody could log in until then. Use a schedule that starts later, or leave away_mode out of the file`,
+    },
+  });
 }
 
 function checkLoginUrl(

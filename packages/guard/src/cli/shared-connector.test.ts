@@ -106,6 +106,11 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
       (at) => chownSync(join(at.release, 'includes/class-hooks.php'), OTHER_USER, 0),
       /belongs to user 54321/,
     ],
+    [
+      'has a file that others may change',
+      (at) => chmod(join(at.release, 'assets/entrypoints.json'), 0o666),
+      /Others than root may change /,
+    ],
     ['is not accessible to PHP', (at) => chmod(at.root, 0o700), /PHP of the site can’t read/],
     [
       'is a symbolic link',
@@ -193,11 +198,46 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(findings).toContainEqual({
       check: 'permissions',
       state: 'problem',
+      code: 'files-shared',
       message: `Others than root may change ${shared}.`,
       advice: expect.stringContaining('share-connector'),
     });
     const connector = findings.find(({ check }: { check: string }) => check === 'connector');
     expect(connector.advice).toContain('where PHP has open_basedir');
+  });
+
+  it.each<[string, (release: string) => Promise<void>, RegExp]>([
+    [
+      'a class',
+      (release) => chmod(join(release, 'includes/class-hooks.php'), 0o666),
+      /may change .*class-hooks\.php\./,
+    ],
+    ['any other file', (release) => chmod(join(release, 'assets/entrypoints.json'), 0o666), /may change .*entrypoints/],
+    ['a folder', (release) => chmod(join(release, 'languages'), 0o777), /may change .*languages\./],
+    [
+      'no file, but PHP can’t read a class',
+      (release) => chmod(join(release, 'includes/classes.php'), 0o600),
+      /can’t read .*classes/,
+    ],
+  ])('is reported by doctor, and once by status, when others may change %s', async (_, change, message) => {
+    const { release, dataDir, attachShared } = await machine();
+    expect(attachShared()).toMatchObject({ status: 0 });
+    const file = join(dataDir, 'guard.json');
+    const written = JSON.parse(await readFile(file, 'utf8'));
+    const second = { ...written.sites[0], id: 'second', hosts: ['second.example.com'] };
+    await writeFile(
+      file,
+      JSON.stringify({ ...written, sites: [{ ...written.sites[0], hosts: ['example.com'] }, second] }),
+    );
+    await writeFile(join(dataDir, 'sites', 'second.secret'), 'ab'.repeat(32), { mode: 0o600 });
+    await change(release);
+    const report = JSON.parse((await runInChild('status', '--data-dir', dataDir, '--json')).stdout);
+    const about = report.problems.filter((text: string) => text.startsWith('Shared connector: '));
+    expect(about).toEqual([expect.stringMatching(message)]);
+    const findings = JSON.parse((await runInChild('doctor', 'site', '--data-dir', dataDir, '--json')).stdout);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: 'files-shared', message: expect.stringMatching(message) }),
+    );
   });
 
   it('that WordPress does not run is reported by attach, with possible causes', async () => {

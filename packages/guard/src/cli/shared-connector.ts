@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync, type Stats } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { sharedFolder } from '../config/config-file.js';
-import { isRoot } from '../lib/privileges.js';
 import type { ConnectorSources } from '../wordpress/site-files.js';
-import { type Command, CommandError, checked, readArguments, UsageError } from './command.js';
-import { findConnectorSources, listFolders, readRelease, toHash } from './connector-files.js';
+import { CommandError } from './command.js';
+import { listFolders, readRelease, toHash } from './connector-files.js';
 
 /** Advice for a WordPress that runs without the connector that it shares. */
 export function sharedAdvice(shared: string): string {
@@ -28,6 +26,24 @@ export function findSharedFault(release: string): string | null {
   for (const path of [...listAncestors(release), release, classes, join(release, FIRST_CLASS)]) {
     const isInside = path.length >= dirname(release).length;
     const fault = findFault(path, { isFile: path.endsWith('.php'), isInside });
+    if (fault !== null) return fault;
+  }
+  return findFaultBelow(release);
+}
+
+/** The first fault of a file or folder below a folder of a release. */
+function findFaultBelow(folder: string): string | null {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(folder, { withFileTypes: true });
+  } catch {
+    // Only PHP needs these folders, and it reads no lists of them.
+    return null;
+  }
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    const isFile = !entry.isDirectory();
+    const fault = findFault(path, { isFile, isInside: true }) ?? (isFile ? null : findFaultBelow(path));
     if (fault !== null) return fault;
   }
   return null;
@@ -128,24 +144,3 @@ async function exists(path: string): Promise<boolean> {
     () => false,
   );
 }
-
-export const shareConnectorCommand: Command = {
-  name: 'share-connector',
-  summary: 'Copy the connector into a folder that the sites of this machine share.',
-  help: `security-optimizer share-connector DIR
-
-  DIR   absolute path of a folder of root's, for example /opt/security-optimizer/connector
-
-Run it as root, once for each version of guard, and then \`attach\` with --shared-connector DIR for each site. Each version
-has a folder of its own in DIR. Sites go on with theirs until they are attached again; remove it by hand after that.`,
-  async run(args) {
-    const { positionals } = readArguments(args, {});
-    const [folder, ...more] = positionals;
-    if (folder === undefined || more.length > 0) throw new UsageError('Name one folder.');
-    const shared = checked('DIR', sharedFolder, folder);
-    if (!isRoot()) throw new CommandError('Only root can make a folder that no owner of a site may change.');
-    const release = await shareConnector(shared, await findConnectorSources());
-    process.stdout.write(`Shared: ${release}\n`);
-    return 0;
-  },
-};

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { ConfigFile, SiteEntry } from '../config/config-file.js';
-import { isSecret, secretFile } from '../config/load-config.js';
+import type { SiteEntry } from '../config/config-file.js';
+import { CONFIG_FILE, secretFile } from '../config/load-config.js';
+import { type ConfigFile, listSiteFolders } from '../config/parse-config.js';
+import { isSecret } from '../config/secret-form.js';
 import { systemClock } from '../lib/clock.js';
 import { writeFileAtomically } from '../lib/files.js';
 import type { SiteId } from '../site.js';
@@ -113,9 +115,9 @@ export async function findRetainedData(
   return retired ?? {};
 }
 
-/** @throws CommandError when another site has one of the hosts */
-export function refuseTakenHosts(config: ConfigFile, site: SiteEntry): void {
-  for (const other of config.sites) {
+/** @throws CommandError when another site has one of the hosts, also one whose entry has mistakes */
+export function refuseTakenHosts({ sites, invalidSites = [] }: ConfigFile, site: SiteEntry): void {
+  for (const other of [...sites, ...invalidSites]) {
     const shared = other.id === site.id ? undefined : other.hosts.find((host) => site.hosts.includes(host));
     if (shared !== undefined) {
       const which = shared === '*' ? 'every other host' : `the host ${shared}`;
@@ -123,6 +125,26 @@ export function refuseTakenHosts(config: ConfigFile, site: SiteEntry): void {
         `The site ${other.id} already takes ${which}. Name this site's hosts with --host. If this is that site in another folder, for example a new release of it, add --site ${other.id} --moved.`,
       );
     }
+  }
+}
+
+/**
+ * An entry with mistakes is never changed by a command, nor is its folder given to another site.
+ * @param named what the command names: an id, folders
+ * @throws CommandError for an entry with that id or folder, with its mistakes
+ */
+export function refuseInvalidEntry(
+  dataDir: string,
+  { invalidSites = [] }: ConfigFile,
+  named: { readonly id?: SiteId | undefined; readonly wordpressDirs?: readonly string[] },
+): void {
+  for (const { id, folders, mistakes } of invalidSites) {
+    const own = folders.wordpressDir === null ? null : resolve(dataDir, folders.wordpressDir);
+    const paths = own === null ? [] : [own, withoutLinks(own)];
+    if (id !== named.id && !paths.some((path) => path !== null && named.wordpressDirs?.includes(path))) continue;
+    throw new CommandError(
+      `The entry of the site ${id} in ${CONFIG_FILE} has mistakes:\n${mistakes.map((each) => `  ${each}`).join('\n')}\nCorrect it, or take it out with \`security-optimizer sites remove --site '${id}'\`.`,
+    );
   }
 }
 
@@ -158,7 +180,7 @@ export async function newSiteId(name: string, config: ConfigFile, databases: Sit
   // Secrets count as well as notes: an owner who removes a site from the configuration by hand leaves its secret
   // behind.
   const usedIds = new Set(
-    [...config.sites.map(({ id }) => id), ...files.map((file) => file.replace(/\..*$/, ''))].map((id) =>
+    [...listSiteFolders(config).map(({ id }) => id), ...files.map((file) => file.replace(/\..*$/, ''))].map((id) =>
       id.toLowerCase(),
     ),
   );

@@ -1,7 +1,7 @@
-import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isSecret } from '../config/load-config.js';
+import { isSecret } from '../config/secret-form.js';
 import {
   enterNamed,
   findStatus,
@@ -20,7 +20,6 @@ import {
 import { secretPhp } from '../wordpress/connector-secret.js';
 import {
   callChild,
-  type FileFacts,
   type SecretContent,
   type SiteCall,
   type SiteReply,
@@ -39,6 +38,7 @@ import {
   readConnector,
   SECRET,
 } from './connector-files.js';
+import { examineConnector } from './examine-connector.js';
 import {
   type EnteredWordPress,
   enterWordPress,
@@ -346,33 +346,6 @@ function restoreKey(call: SiteCall, content: SecretContent, onlyIfLacking: boole
   return { written: true };
 }
 
-/** Examines what is installed, without following links or creating anything. */
-function examine(call: SiteCall, secret: string): SiteResults['examine'] {
-  const wordpress = enterWordPress(call.folders.wordpressDir);
-  const { model } = wordpress;
-  const site = openSite(call, wordpress, false);
-  const inPlugins = (name: string): FileFacts | null => {
-    const found = findStatus(name);
-    return found === null ? null : toFileFacts(shown(name), found);
-  };
-  const facts = {
-    plugins: toFileFacts(process.cwd(), lstatSync('.')),
-    loader: site === null ? null : inPlugins(LOADER),
-    model: toFileFacts(model.path, model.file),
-  };
-  if (site === null || findStatus(OWN_FOLDER) === null) return { ...facts, secret: null, hasKey: false };
-  const key = findKeyFile(site);
-  return inFolder(toFolder(key), model, () => ({
-    ...facts,
-    secret: inPlugins(basename(key)),
-    hasKey: readPlainFile(basename(key), MAX_READ_BYTES)?.includes(secret) === true,
-  }));
-}
-
-function toFileFacts(path: string, { uid, mode }: Stats): FileFacts {
-  return { path, uid, mode: mode & 0o7777 };
-}
-
 async function perform(call: SiteCall): Promise<SiteResults[SiteTask['kind']]> {
   const { task } = call;
   process.umask(0o022);
@@ -389,7 +362,7 @@ async function perform(call: SiteCall): Promise<SiteResults[SiteTask['kind']]> {
     case 'remove':
       return remove(call, task);
     case 'examine':
-      return examine(call, task.secret);
+      return examineConnector(call, task.secret);
     case 'restore-key':
       return restoreKey(call, task.content, task.onlyIfLacking);
   }

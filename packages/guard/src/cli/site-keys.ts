@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { isSecret } from '../config/load-config.js';
+import { isSecret } from '../config/secret-form.js';
 import { findStatus, readPlainFile, shown } from '../lib/pinned-folder.js';
 import { secretPhp, toKeyFileName } from '../wordpress/connector-secret.js';
 import type { KeyLocation, SecretContent, SharedKey } from '../wordpress/site-files.js';

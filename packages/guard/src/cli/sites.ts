@@ -1,18 +1,26 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { type ConfigFile, configFile, type SiteEntry, siteEntry } from '../config/config-file.js';
-import type { SiteId } from '../site.js';
+import { configFile, type SiteEntry, siteEntry } from '../config/config-file.js';
+import { ConfigError } from '../config/load-config.js';
+import type { ConfigFile, InvalidEntry } from '../config/parse-config.js';
+import { systemClock } from '../lib/clock.js';
+import { terminalText } from '../lib/plain-text.js';
+import type { QuarantinedSite, SiteId } from '../site.js';
+import { isDataDirInUse, runningSites } from '../storage/data-dir-lock.js';
+import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
 import { type AttachOptions, attachVerified } from './attach.js';
 import { type Command, CommandError, readArguments, readOptions, required, UsageError } from './command.js';
 import { readConfig } from './config-store.js';
 import { toUnverifiedText } from './connector-location.js';
+import { readOperatorFile } from './operator-files.js';
+import { findRetired } from './retired-sites.js';
 import { printServed } from './running-guard.js';
+import { loadUsableConfig } from './usable-config.js';
 
 const dataDirOption = { 'data-dir': { type: 'string' } } as const;
 
-async function readSites(dataDir: string | undefined): Promise<ConfigFile['sites']> {
-  return (await readConfig(resolve(required('data-dir', dataDir)))).sites;
+async function readSites(dataDir: string | undefined): Promise<ConfigFile> {
+  return readConfig(resolve(required('data-dir', dataDir)));
 }
 
 /** The entries of `guard.json` in their written form. They contain no secrets. */
@@ -28,23 +36,45 @@ export const listSitesCommand: Command = {
 
   --data-dir DIR   guard's data folder
   --host NAME      only sites whose hosts contain this text
-  --json           as JSON, like \`sites export\``,
+  --json           as JSON, like \`sites export\`
+
+Sites in quarantine are named on standard error, with the reason.`,
   async run(args) {
     const values = readOptions(args, {
       ...dataDirOption,
       host: { type: 'string' },
       json: { type: 'boolean', default: false },
     });
-    const all = await readSites(values['data-dir']);
+    const config = await readSites(values['data-dir']);
     const wanted = values.host?.toLowerCase() ?? '';
-    const sites = all.filter(({ hosts }) => hosts.some((host) => host.includes(wanted)));
+    const isWanted = ({ hosts }: { readonly hosts: readonly string[] }) =>
+      wanted === '' || hosts.some((host) => host.includes(wanted));
+    const sites = config.sites.filter(isWanted);
+    const quarantined = (await findQuarantined(values['data-dir'], config)).filter(isWanted);
     if (values.json) process.stdout.write(printSites(sites));
-    else process.stdout.write(toTable(sites));
+    else process.stdout.write(terminalText(toTable(sites, (config.invalidSites ?? []).filter(isWanted))));
+    // On standard error, so that the list itself can be piped.
+    for (const { id, reason } of quarantined) process.stderr.write(terminalText(`Quarantined: ${id}: ${reason}\n`));
     return 0;
   },
 };
 
-function toTable(sites: readonly SiteEntry[]): string {
+/**
+ * The sites that can't be served, and why. Without a usable configuration, only those whose entries have mistakes.
+ */
+async function findQuarantined(
+  dataDir: string | undefined,
+  { invalidSites = [] }: ConfigFile,
+): Promise<readonly QuarantinedSite[]> {
+  try {
+    return (await loadUsableConfig(resolve(required('data-dir', dataDir)))).quarantined;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return invalidSites.map(({ id, hosts, mistakes }) => ({ id, hosts, cause: 'entry', reason: mistakes.join('; ') }));
+  }
+}
+
+function toTable(sites: readonly SiteEntry[], invalid: readonly InvalidEntry[]): string {
   const rows = sites.map(({ id, hosts, upstream, requireGuard, wordpressDir }) => [
     id,
     hosts.join(','),
@@ -52,7 +82,8 @@ function toTable(sites: readonly SiteEntry[]): string {
     requireGuard ? 'refused' : 'allowed',
     wordpressDir ?? '-',
   ]);
-  const table = [['SITE', 'HOSTS', 'UPSTREAM', 'DIRECT', 'WORDPRESS'], ...rows];
+  const broken = invalid.map(({ id, hosts, folders }) => [id, hosts.join(','), '-', '-', folders.wordpressDir ?? '-']);
+  const table = [['SITE', 'HOSTS', 'UPSTREAM', 'DIRECT', 'WORDPRESS'], ...rows, ...broken];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
   return table.map((row) => `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`).join('');
 }
@@ -64,16 +95,22 @@ export const showSiteCommand: Command = {
 
   --data-dir DIR   guard's data folder
 
-Prints its entry in the configuration as JSON. How it is doing, \`status\` tells.`,
+Prints its entry in the configuration as JSON. How it is doing, \`status\` tells. Exit code 1: the site is in quarantine, and
+why is printed on standard error.`,
   async run(args) {
     const { values, positionals } = readArguments(args, dataDirOption);
     const [id, ...more] = positionals;
     if (id === undefined || more.length > 0) throw new UsageError('Name one site by its id.');
-    const sites = await readSites(values['data-dir']);
-    const site = sites.find((entry) => entry.id === id);
-    if (site === undefined) throw new CommandError(`No site has the id ${id}.`);
-    process.stdout.write(`${JSON.stringify(z.encode(siteEntry, site), null, 2)}\n`);
-    return 0;
+    const config = await readSites(values['data-dir']);
+    const site = config.sites.find((entry) => entry.id === id);
+    const invalid = config.invalidSites?.find((entry) => entry.id === id);
+    if (site === undefined && invalid === undefined) throw new CommandError(`No site has the id ${id}.`);
+    const entry = site === undefined ? invalid?.json : z.encode(siteEntry, site);
+    process.stdout.write(`${JSON.stringify(entry, null, 2)}\n`);
+    const quarantined = (await findQuarantined(values['data-dir'], config)).find((each) => each.id === id);
+    if (quarantined === undefined) return 0;
+    process.stderr.write(terminalText(`Quarantined, visitors get 503: ${quarantined.reason}\n`));
+    return 1;
   },
 };
 
@@ -84,41 +121,51 @@ export const exportSitesCommand: Command = {
 
   --data-dir DIR   guard's data folder
 
-Prints the entries of the configuration. Keys are not in it: each machine makes its own.`,
+Prints the entries of the configuration. Keys are not in it: each machine makes its own. An entry
+with mistakes is left out and named on standard error; then the exit code is 1.`,
   async run(args) {
     const values = readOptions(args, dataDirOption);
-    process.stdout.write(printSites(await readSites(values['data-dir'])));
-    return 0;
+    const { sites, invalidSites = [] } = await readSites(values['data-dir']);
+    process.stdout.write(printSites(sites));
+    for (const { id, mistakes } of invalidSites) {
+      process.stderr.write(terminalText(`Left out: ${id}: ${mistakes.join('; ')}\n`));
+    }
+    return invalidSites.length === 0 ? 0 : 1;
   },
 };
-
-const importFile = z.object({ sites: z.array(siteEntry.partial({ id: true })).min(1) });
 
 export const importSitesCommand: Command = {
   name: 'sites import',
   summary: 'Attach all sites of a file.',
-  help: `security-optimizer sites import FILE --data-dir DIR
+  help: `security-optimizer sites import FILE --data-dir DIR [--force]
 
   FILE             JSON with a list \`sites\`, as \`sites export\` prints it; each needs upstream, hosts and wordpressDir
   --data-dir DIR   guard's data folder
+  --force          let WordPress refuse requests that bypass guard at once, without checking whether visitors come
+                   through guard
 
-Attaches one site after the other as \`sites add\` does. One that fails is named, and the others are attached. Safe to
-repeat: what is attached already is brought up to date. An id in the file counts for a site that was detached.`,
+Attaches one site after the other as \`sites add\` does. One that fails is named, and the others are attached. Then guard
+serves them. WordPress refuses requests that bypass guard (\`requireGuard\`) only for sites whose visitors have come through
+guard; the others are named, and the same command does it later. Safe to repeat: what is attached already is brought up to
+date. An id in the file counts for a site that was detached.`,
   async run(args) {
-    const { values, positionals } = readArguments(args, dataDirOption);
+    const { values, positionals } = readArguments(args, { ...dataDirOption, force: { type: 'boolean' } });
     const [file, ...more] = positionals;
     if (file === undefined || more.length > 0) throw new UsageError('Name one file.');
     const dataDir = resolve(required('data-dir', values['data-dir']));
     const entries = await readImportFile(file);
     let failed = 0;
     const unverified: SiteId[] = [];
+    const open: OpenSite[] = [];
     for (const entry of entries) {
       const name = entry.id ?? entry.hosts.join(', ');
       try {
         const newSite = entries.some((other) => isDuplicate(entry, other)) && !(await isHostTaken(entry, dataDir));
-        const { id, again, outcome } = await attachVerified({ ...toAttachOptions(entry, dataDir), newSite });
+        const options = { ...toAttachOptions(entry, dataDir), ...(await toDetachedSite(entry, dataDir)) };
+        const { id, again, outcome, requireGuard } = await attachVerified({ ...options, newSite });
         if (outcome.kind === 'missing') throw new CommandError(outcome.text);
         if (outcome.kind === 'unverified') unverified.push(id);
+        if (entry.requireGuard && !requireGuard) open.push({ id, wordpressDir: options.wordpressDir });
         process.stdout.write(`${again ? 'Brought up to date' : 'Attached'}: site ${id}.\n`);
       } catch (error) {
         failed++;
@@ -126,18 +173,86 @@ repeat: what is attached already is brought up to date. An id in the file counts
       }
     }
     process.stdout.write(`${entries.length - failed} of ${entries.length} sites are attached.\n`);
-    const isServed = await printServed(dataDir, { needsGuard: true });
+    // Nothing has changed that a running guard could read.
+    if (failed === entries.length) return 1;
+    let isServed = await printServed(dataDir, { needsGuard: true });
     if (unverified.length > 0) process.stdout.write(toUnverifiedText(unverified));
+    if (isServed && open.length > 0) {
+      const still = await requireGuardFor(dataDir, open, values.force === true);
+      if (still.length < open.length) isServed = await printServed(dataDir, { needsGuard: false });
+      printStillOpen(still);
+    }
     return isServed && failed === 0 ? 0 : 1;
   },
 };
 
+/** A site whose WordPress answers requests that bypass guard, although the file says otherwise. */
+interface OpenSite {
+  readonly id: SiteId;
+  readonly wordpressDir: string;
+}
+
+/**
+ * Lets WordPress refuse requests that bypass guard, after guard serves the sites. Before that, it
+ * would refuse all visitors; also those of a site whose traffic does not come through guard yet, so this is checked.
+ *
+ * @returns the sites that still answer them
+ */
+async function requireGuardFor(dataDir: string, open: readonly OpenSite[], force: boolean): Promise<readonly SiteId[]> {
+  const served = new Set(isDataDirInUse(dataDir) ? (await runningSites(dataDir))?.served : []);
+  const still: SiteId[] = [];
+  for (const { id, wordpressDir } of open) {
+    const isVisited = served.has(id) && missingTraffic(await readGuardedTraffic(dataDir, id), systemClock()) === null;
+    if (!force && !isVisited) {
+      still.push(id);
+      continue;
+    }
+    try {
+      await attachVerified({ wordpressDir, dataDir, site: id, requireGuard: force ? 'force' : true });
+      process.stdout.write(`Direct requests are refused from now on: site ${id}.\n`);
+    } catch (error) {
+      still.push(id);
+      process.stderr.write(`${id}: ${(error as Error).message}\n`);
+    }
+  }
+  return still;
+}
+
+/** Maximum number of sites that a message names. */
+const MAX_NAMED = 10;
+
+function printStillOpen(sites: readonly SiteId[]): void {
+  if (sites.length === 0) return;
+  const named = sites.slice(0, MAX_NAMED).join(', ');
+  const rest = sites.length > MAX_NAMED ? ` and ${sites.length - MAX_NAMED} more` : '';
+  process.stdout.write(
+    `Direct requests are still answered: ${named}${rest}. Lead their visitors through guard, then run this command again; with --force nothing is asked.\n`,
+  );
+}
+
+const importFile = z.object({
+  sites: z
+    .array(siteEntry.partial({ id: true }))
+    .min(1)
+    .superRefine((sites, context) => {
+      const hosts = new Set<string>();
+      for (const [index, site] of sites.entries()) {
+        for (const host of site.hosts.filter((each) => hosts.has(each))) {
+          const message = `${host} is named twice; a host belongs to one site`;
+          context.addIssue({ code: 'custom', path: [index, 'hosts'], message });
+        }
+        for (const host of site.hosts) hosts.add(host);
+      }
+    }),
+});
+
 type ImportEntry = z.output<typeof importFile>['sites'][number];
 
 async function readImportFile(file: string): Promise<readonly ImportEntry[]> {
+  const text = await readOperatorFile(file);
   let json: unknown;
   try {
-    json = JSON.parse(await readFile(file, 'utf8'));
+    json = JSON.parse(text);
   } catch (error) {
     throw new CommandError(`${file} can’t be read as JSON: ${(error as Error).message}`);
   }
@@ -160,6 +275,11 @@ async function isHostTaken({ hosts }: ImportEntry, dataDir: string): Promise<boo
 }
 
 /** @throws CommandError for a site whose folder is not named: its connector could not be installed */
+/** The id of an entry, if data of a detached site are kept under it. */
+async function toDetachedSite({ id }: ImportEntry, dataDir: string): Promise<Pick<AttachOptions, 'site'>> {
+  return id === undefined || (await findRetired(dataDir, id)) === null ? {} : { site: id };
+}
+
 function toAttachOptions(entry: ImportEntry, dataDir: string): AttachOptions {
   const {
     wordpressDir,
@@ -167,7 +287,6 @@ function toAttachOptions(entry: ImportEntry, dataDir: string): AttachOptions {
     upstream,
     hosts,
     home,
-    requireGuard,
     trustedProxies,
     limits,
     branding,
@@ -181,7 +300,6 @@ function toAttachOptions(entry: ImportEntry, dataDir: string): AttachOptions {
     ...(sharedConnector !== undefined && { sharedConnector }),
     ...(externalKey !== undefined && { externalKey }),
     ...(home !== '' && { home }),
-    ...(requireGuard && { requireGuard: 'force' as const }),
     own: {
       ...(trustedProxies !== undefined && { trustedProxies }),
       ...(limits !== undefined && { limits }),

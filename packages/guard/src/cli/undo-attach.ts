@@ -1,8 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type ConfigFile, printConfig, type SiteEntry, siteEntry } from '../config/config-file.js';
+import { type SiteEntry, siteEntry } from '../config/config-file.js';
 import { CONFIG_FILE } from '../config/load-config.js';
+import { type ConfigFile, listSiteFolders, printConfig } from '../config/parse-config.js';
 import { writeFileAtomically } from '../lib/files.js';
 import type { SiteId } from '../site.js';
 import type { SiteTaskOptions } from '../wordpress/site-files.js';
@@ -91,7 +92,7 @@ export async function undoAttach(dataDir: string, state: AttachedState): Promise
     try {
       if (isNewRelease) {
         const files = await fileRecord(dataDir, id).read();
-        const others = config.sites.filter((site) => site.id !== id);
+        const others = listSiteFolders(config).filter((site) => site.id !== id);
         await removeFromRelease(dataDir, id, { ...release, files }, { ...options, others });
       }
     } finally {

@@ -4,17 +4,9 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { networkInterfaces } from 'node:os';
-import { z } from 'zod';
 import { printSocketAddress, type SocketAddress, toUpstreamAddress } from '../lib/socket-address.js';
 import type { SiteConfig } from '../site.js';
-import {
-  COMMAND_HEADER,
-  commandHeader,
-  GUARD_HEADER,
-  guardHeader,
-  readSignal,
-  SIGNAL_HEADER,
-} from '../wordpress/signature.js';
+import { GUARD_HEADER, guardHeader, readSignal, SIGNAL_HEADER } from '../wordpress/signature.js';
 import { toForwardedHeaders } from '../wordpress/site-origin.js';
 import {
   MACHINE_HOSTS,
@@ -37,7 +29,7 @@ export const CONNECTOR_REFUSAL = 'This address is not available here.';
 /**
  * The client in these requests: an address for documentation (RFC 5737), which is neither this machine's nor a proxy's.
  */
-const VISITOR = '192.0.2.1';
+export const VISITOR = '192.0.2.1';
 
 /** Address at which this machine reaches a server that listens on all addresses. */
 export function toLocalServer(listen: SocketAddress): SocketAddress {
@@ -52,26 +44,24 @@ function listOwnAddresses(): readonly string[] {
 }
 
 interface Examination {
-  /** Address of a guard that serves the site, else null. */
-  readonly guard: SocketAddress | null;
   /**
-   * Whether to look for pages of the machine and for a page cache. Pages that guard refuses are not reported, so pages
-   * under other host names are checked only when guard can be reached.
+   * Address of a guard that serves the site, else null. Pages that guard refuses are not reported, so pages under other
+   * host names are checked only when guard can be reached.
    */
-  readonly withPages: boolean;
+  readonly guard: SocketAddress | null;
+  /** Whether the web server sees a visitor's address, according to the connector; null when it is not known. */
+  readonly isAddressSeen: boolean | null;
   /** Addresses at which other machines reach this one. */
   readonly ownAddresses?: readonly string[];
   now(): number;
 }
 
-/** Examines the upstream web server as a visitor. @param home address of the site according to WordPress */
+/** Looks for pages of the machine and for a page cache, as a visitor. @param home address of the site according to WordPress */
 export async function inspectUpstreamServer(
   site: SiteConfig,
   home: URL,
-  { guard, withPages, ownAddresses = listOwnAddresses(), now }: Examination,
+  { guard, isAddressSeen, ownAddresses = listOwnAddresses(), now }: Examination,
 ): Promise<UpstreamServer> {
-  const isAddressSeen = await querySeenClient(site, home, now);
-  if (!withPages) return { isAddressSeen, openPages: [], cachePastGuard: null };
   const openPages = await findOpenPages(site, home, { guard, isAddressSeen, now });
   // A server that does not answer receives no further requests.
   if (openPages === null) return { isAddressSeen, openPages: [], cachePastGuard: null };
@@ -167,33 +157,6 @@ const toForwarded = (home: URL): Record<string, string> => ({
 async function isLoopback(host: string): Promise<boolean> {
   const found = await lookup(host.replace(/^\[|\]$/g, '')).catch(() => null);
   return found !== null && (found.address === '::1' || found.address.startsWith('127.'));
-}
-
-const helloAddress = z.object({ address_seen: z.boolean().nullable().catch(null) });
-
-/**
- * @returns whether the web server named the visitor's address; null for a response that is not signed with the site's
- *   key
- */
-async function querySeenClient(site: SiteConfig, home: URL, now: () => number): Promise<boolean | null> {
-  const body = '{}';
-  const { headers, requestId, time } = toVisitorHeaders(site, home, home.host, now());
-  const nonce = randomBytes(16).toString('hex');
-  const path = `${home.pathname.replace(/\/+$/, '')}/index.php?rest_route=/security-optimizer-connector/v1/hello`;
-  const response = await send(toUpstreamAddress(site.upstream), path, body, {
-    ...headers,
-    'content-type': 'application/json',
-    'content-length': String(body.length),
-    [COMMAND_HEADER]: commandHeader(site.secret, { command: 'hello', time, nonce, body }),
-  });
-  if (response?.status !== 200) return null;
-  const signal = response.headers[SIGNAL_HEADER.toLowerCase()];
-  if (readSignal(site.secret, String(signal), requestId).kind !== 'ok') return null;
-  try {
-    return helloAddress.parse(JSON.parse(response.body)).address_seen;
-  } catch {
-    return null;
-  }
 }
 
 /** @returns the web server's response; null when there is none */

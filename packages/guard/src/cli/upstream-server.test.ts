@@ -5,7 +5,9 @@ import { type FakeConnector, fakeConnector } from '../../test/support/fake-conne
 import { dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { siteConfig } from '../../test/support/site-config.js';
 import { loadConfig } from '../config/load-config.js';
-import { statusReport, statusText } from './status.js';
+import { statusText } from './status.js';
+import { statusReport } from './status-report.js';
+import { sendHello } from './status-site.js';
 import {
   MACHINE_PATHS,
   recognizeMachinePage,
@@ -39,11 +41,11 @@ function addMachinePages(
 }
 
 const HOME = new URL('https://example.com/blog');
-const examine = (connector: FakeConnector, options = {}) =>
-  inspectUpstreamServer(siteConfig({ upstream: connector.upstream }), HOME, {
-    ...{ guard: null, withPages: true, now: Date.now },
-    ...options,
-  });
+const examine = async (connector: FakeConnector, options = {}) => {
+  const site = siteConfig({ upstream: connector.upstream });
+  const { isAddressSeen } = await sendHello(site, { homeUrl: HOME.href });
+  return inspectUpstreamServer(site, HOME, { ...{ guard: null, isAddressSeen, now: Date.now }, ...options });
+};
 
 describe('the advice for the upstream web server', () => {
   it.each([
@@ -130,7 +132,7 @@ describe('the upstream web server, examined as a visitor', () => {
     connector.onRequest = (_, { headers }) => hosts.add(headers.host);
     const site = siteConfig({ upstream: connector.upstream });
     const home = new URL('http://127.0.0.1:8080');
-    const options = { guard: { host, port: Number(port) }, withPages: true, now: Date.now };
+    const options = { guard: { host, port: Number(port) }, isAddressSeen: null, now: Date.now };
     const { openPages } = await inspectUpstreamServer(site, home, options);
     expect(openPages.map((page) => page.host)).toEqual(['127.0.0.1:8080']);
     expect([...hosts]).toEqual(['127.0.0.1:8080', 'localhost']);
@@ -225,7 +227,7 @@ describe('a page cache that answers before the connector', () => {
     const own = new URL(connector.upstream);
     const site = siteConfig({ upstream: `http://0.0.0.0:${own.port}` });
     const { cachePastGuard } = await inspectUpstreamServer(site, HOME, {
-      ...{ guard: null, withPages: true, ownAddresses: [], now: Date.now },
+      ...{ guard: null, isAddressSeen: null, ownAddresses: [], now: Date.now },
     });
     expect(cachePastGuard).toBe(`0.0.0.0:${own.port}`);
   });
@@ -247,7 +249,7 @@ describe('a page cache that answers before the connector', () => {
     addCache(plain, () => true);
     expect(await search(plain)).toBeNull();
     const site = siteConfig({ upstream: plain.upstream, requireGuard: false });
-    const options = { guard: null, withPages: true, ownAddresses: [PUBLIC], now: Date.now };
+    const options = { guard: null, isAddressSeen: null, ownAddresses: [PUBLIC], now: Date.now };
     expect((await inspectUpstreamServer(site, HOME, options)).cachePastGuard).toBeNull();
   });
 

@@ -2,6 +2,7 @@
  * Conclusions about the upstream web server: which address it sees for a visitor, and which pages for the machine alone
  * it serves. Pure rules. `upstream-server-visits` sends the requests.
  */
+import { guideFile } from '../lib/guides.js';
 import { toUpstreamAddress } from '../lib/socket-address.js';
 
 /**
@@ -20,7 +21,7 @@ function toGuardSource(upstream: string): { readonly nginx: string; readonly apa
 /** How to configure the upstream web server so that it sees each visitor's address, in two sentences. */
 export function toRealAddressAdvice(upstream: string): string {
   const { nginx, apache } = toGuardSource(upstream);
-  return `Let it take the address from guard: nginx \`set_real_ip_from ${nginx}; real_ip_header X-Forwarded-For;\`, Apache (mod_remoteip) \`RemoteIPHeader X-Forwarded-For\` and \`RemoteIPInternalProxy ${apache}\`. See docs/operator/operations.md, “Each visitor’s address”.`;
+  return `Let it take the address from guard: nginx \`set_real_ip_from ${nginx}; real_ip_header X-Forwarded-For;\`, Apache (mod_remoteip) \`RemoteIPHeader X-Forwarded-For\` and \`RemoteIPInternalProxy ${apache}\`. See ${guideFile('operations.md')}, “Each visitor’s address”.`;
 }
 
 /** A page that servers offer to their own machine. */
@@ -109,8 +110,7 @@ export interface UpstreamServer {
 export function describeCachePastGuard(address: string): { readonly message: string; readonly advice: string } {
   return {
     message: `A page cache behind guard answers before the connector can refuse: who asks ${address} gets pages without guard, also who is blocked.`,
-    advice:
-      'Let the web server behind listen where guard alone reaches it: 127.0.0.1 or a socket file, and on another machine behind a firewall that lets in guard’s address alone. See docs/operator/operations.md, “A page cache behind guard”.',
+    advice: `Let the web server behind listen where guard alone reaches it: 127.0.0.1 or a socket file, and on another machine behind a firewall that lets in guard’s address alone. See ${guideFile('operations.md')}, “A page cache behind guard”.`,
   };
 }
 

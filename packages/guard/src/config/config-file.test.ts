@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { type ConfigFile, configFile, parseConfig, printConfig } from './config-file.js';
+import { configFile } from './config-file.js';
+import { type ConfigFile, parseConfig, printConfig } from './parse-config.js';
 
 /** Values that an operator may write. Each key of the schema must be among them; a test below names a missing one. */
 const address = fc.oneof(
@@ -187,10 +188,15 @@ describe('parseConfig and printConfig', () => {
     expect(printed).toContain('"upstream": "http://127.0.0.1:8081"');
     expect(printed).not.toMatch(/"(?:gate|idle|level)"/);
     const both = '{"sites":[{"id":"a","gate":"http://127.0.0.1:1","upstream":"http://127.0.0.1:2"}]}';
-    expect(parseConfig(both, former)).toEqual({
+    const mistakes = [
+      'sites[0].gate: is the former name of upstream, which is there too; remove it',
+      'sites[0].gate: unknown key; see docs/operator/configuration.md',
+    ];
+    expect(parseConfig(both, former)).toMatchObject({ config: { sites: [], invalidSites: [{ id: 'a', mistakes }] } });
+    expect(parseConfig('{"limits":{"idle":7,"idleSeconds":8}}', former)).toEqual({
       mistakes: [
-        'sites[0].gate: is the former name of upstream, which is there too; remove it',
-        'sites[0].gate: unknown key; see docs/operator/configuration.md',
+        'limits.idle: is the former name of idleSeconds, which is there too; remove it',
+        'limits.idle: unknown key; see docs/operator/configuration.md',
       ],
     });
   });

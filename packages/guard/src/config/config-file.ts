@@ -6,7 +6,7 @@ import { parseUnixAddress, printSocketAddress, type SocketAddress } from '../lib
 import { readTypedRanges } from '../lib/typed-ranges.js';
 
 /**
- * The schema of `guard.json`, for reading and writing. Each schema's error says what is allowed, so that a mistake can
+ * The schema of `guard.json`, for reading and writing; `parse-config.ts` applies it. Each schema's error says what is allowed, so that a mistake can
  * be corrected without the documentation. Every schema works in both directions: a value whose form in memory differs
  * from the file is a codec, and normalization (`overwrite`) is idempotent. `transform` works in one direction only; a
  * file written through it could not be read again.
@@ -271,6 +271,8 @@ const smtpServer = z.strictObject({
   from: z.string({ error: FROM_HELP }).regex(SENDER, { error: FROM_HELP }),
 });
 
+const SITES_HELP = 'use a list of sites';
+
 export const configFile = z.strictObject({
   listen: listenAddress.default({ host: '127.0.0.1', port: 8080 }),
   database: databaseUrl.default('sqlite:guard.sqlite'),
@@ -334,81 +336,5 @@ export const configFile = z.strictObject({
     })
     .prefault({}),
   consent: z.strictObject({ technicalDataUrl: receiver, emailUrl: receiver }).prefault({}),
-  sites: z.array(siteEntry, { error: 'use a list of sites' }).default([]),
+  sites: z.array(siteEntry, { error: SITES_HELP }).default([]),
 });
-/** The file with defaults applied. */
-export type ConfigFile = z.output<typeof configFile>;
-
-/**
- * Keys that are read under a former name for one release: the path of the former key, with `[]` after the name of a
- * list, and the current name of its last part. Only current names are written.
- */
-const FORMER_KEYS: Readonly<Record<string, string>> = { 'sites[].onlyThroughGuard': 'requireGuard' };
-
-/** The configuration in a file, or all mistakes in it with their keys and what is allowed. */
-export type ParsedConfig = { readonly config: ConfigFile } | { readonly mistakes: readonly string[] };
-
-/** Parses the text of `guard.json`. */
-export function parseConfig(text: string, formerKeys = FORMER_KEYS): ParsedConfig {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    return { mistakes: [`is not valid JSON (${(error as SyntaxError).message})`] };
-  }
-  const mistakes = Object.entries(formerKeys).flatMap(([key, name]) => renameKey(json, '', key.split('.'), name));
-  const result = configFile.safeParse(json);
-  if (result.success && mistakes.length === 0) return { config: result.data };
-  return { mistakes: [...mistakes, ...(result.error?.issues.flatMap(describe) ?? [])] };
-}
-
-/**
- * Formats a configuration as the text of `guard.json`, which `parseConfig` parses to the same configuration. Every key
- * is written, including defaults, so that the file shows which keys exist.
- *
- * @throws Error for a configuration that `parseConfig` would not accept
- */
-export function printConfig(config: ConfigFile): string {
-  const text = `${JSON.stringify(z.encode(configFile, config), null, 2)}\n`;
-  const parsed = parseConfig(text);
-  if ('mistakes' in parsed) throw new Error(`The configuration could not be read again: ${parsed.mistakes.join('; ')}`);
-  return text;
-}
-
-/**
- * Renames a key to its current name everywhere.
- * @returns mistakes: the places that contain both names
- */
-function renameKey(json: unknown, at: string, [part = '', ...rest]: readonly string[], name: string): string[] {
-  if (typeof json !== 'object' || json === null) return [];
-  const object = json as Record<string, unknown>;
-  const key = part.replace(/\[\]$/, '');
-  if (!Object.hasOwn(object, key)) return [];
-  if (rest.length > 0) {
-    const value = object[key];
-    if (!part.endsWith('[]')) return renameKey(value, `${at}${key}.`, rest, name);
-    if (!Array.isArray(value)) return [];
-    return value.flatMap((entry, index) => renameKey(entry, `${at}${key}[${index}].`, rest, name));
-  }
-  if (Object.hasOwn(object, name)) return [`${at}${key}: is the former name of ${name}, which is there too; remove it`];
-  object[name] = object[key];
-  delete object[key];
-  return [];
-}
-
-function describe(issue: z.core.$ZodIssue): string[] {
-  const key = keyName(issue.path);
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map(
-      (name) => `${key === '' ? name : `${key}.${name}`}: unknown key; see docs/operator/configuration.md`,
-    );
-  }
-  return [`${key === '' ? 'the file' : key}: ${issue.message}`];
-}
-
-/** Formats a path as text, for example `sites[0].upstream`. */
-function keyName(path: readonly PropertyKey[]): string {
-  return path
-    .map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`))
-    .join('');
-}

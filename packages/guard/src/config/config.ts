@@ -1,6 +1,6 @@
 import type { LogLevel } from '../lib/logger.js';
 import type { SocketAddress } from '../lib/socket-address.js';
-import type { Branding, QuarantinedSite, SiteConfig } from '../site.js';
+import type { Branding, QuarantinedSite, SiteConfig, SiteId } from '../site.js';
 
 /** The configuration of guard, read once at the start; see docs/operator/configuration.md. */
 export interface Config {
@@ -93,6 +93,20 @@ export type ConfiguredSites = Pick<Config, 'sites' | 'quarantined'>;
  * of them.
  */
 export type LiveConfig = ConfiguredSites & Pick<Config, 'trustedProxies'>;
+
+/** A site of the configuration, which is served or quarantined. */
+export type ConfiguredSite = SiteConfig | QuarantinedSite;
+
+/** What differs between the sites in force and a changed configuration. */
+export interface LiveChange {
+  /** Sites to be served that are new or have changed, or were quarantined. */
+  readonly served: readonly SiteConfig[];
+  /** Sites to be quarantined that are new, or for another reason, or were served. */
+  readonly quarantined: readonly QuarantinedSite[];
+  /** Sites that are no longer configured. */
+  readonly removed: readonly SiteId[];
+  readonly trustedProxies: readonly string[];
+}
 
 /** A mail server that accepts guard's mails. */
 export interface SmtpServer {

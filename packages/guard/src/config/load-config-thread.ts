@@ -1,17 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../lib/process-tuning.js';
-import type { Config } from './config.js';
-import { ConfigError, type ConfigSource, loadConfig } from './load-config.js';
-
-/** The thread's only message. */
-export type LoadedConfig = { readonly config: Config } | { readonly mistakes: readonly string[] };
+import { ConfigError, loadConfig } from './load-config.js';
+import type { ThreadInput, ThreadOutput } from './load-config-in-thread.js';
+import { findChange } from './site-digests.js';
 
 /** Requests have priority. */
 const NICE = 5;
 
-async function load(): Promise<LoadedConfig> {
+async function load({ source, inForce }: ThreadInput): Promise<ThreadOutput> {
   try {
-    return { config: await loadConfig(workerData as ConfigSource) };
+    const { sites, quarantined, ...rest } = await loadConfig(source);
+    const { trustedProxies } = rest;
+    return { rest, change: findChange(inForce, { sites, quarantined, trustedProxies }) };
   } catch (error) {
     if (error instanceof ConfigError) return { mistakes: error.mistakes };
     throw error;
@@ -19,4 +19,4 @@ async function load(): Promise<LoadedConfig> {
 }
 
 lowerPriority(NICE);
-parentPort?.postMessage(await load());
+parentPort?.postMessage(await load(workerData as ThreadInput));

@@ -6,16 +6,16 @@ import { readTypedRanges } from '../lib/typed-ranges.js';
 import type { QuarantinedSite, SiteConfig, SiteId } from '../site.js';
 import type { Config, SmtpServer } from './config.js';
 import {
-  type ConfigFile,
   configFile,
   databaseUrl,
   LIST_FILE,
   listenAddress,
   logLevel,
-  parseConfig,
   toConfiguredRanges,
   trustedProxy,
 } from './config-file.js';
+import { type ConfigFile, parseConfig } from './parse-config.js';
+import { isSecret } from './secret-form.js';
 
 /** All mistakes of a configuration, each with its key and what is allowed. */
 export class ConfigError extends Error {
@@ -41,8 +41,8 @@ export function secretFile(dataDir: string, site: string): string {
 
 /**
  * Reads the configuration: the file, overridden by the environment, then each site's secret. Relative paths are
- * relative to the data folder, by default the folder of the file. A site whose secret can't be used is quarantined, so
- * that the others are served.
+ * relative to the data folder, by default the folder of the file. A site whose entry has mistakes, or whose secret can't be
+ * used, is quarantined, so that the others are served.
  *
  * @param options `site`: only this one is read, if the file contains it; the others may be thousands, or damaged
  * @throws ConfigError
@@ -55,29 +55,38 @@ export async function loadConfig(
   const mistakes: string[] = [];
   const fromFile = await readConfigFile(file, mistakes);
   const fromEnv = readEnvironment(options.env ?? process.env, mistakes);
-  const merged = { ...(fromFile ?? configFile.parse({})), ...fromEnv };
-  if (fromFile) mistakes.push(...siteMistakes(fromFile.sites));
+  const { invalidSites = [], ...parsed } = fromFile ?? (configFile.parse({}) as ConfigFile);
+  const merged = { ...parsed, ...fromEnv };
   if (merged.proxyProtocol && merged.trustedProxies.length === 0) {
     mistakes.push(
       'proxyProtocol: name the proxies that send the header in trustedProxies; from others guard takes none',
     );
   }
   const sites: SiteConfig[] = [];
-  const quarantined: QuarantinedSite[] = [];
-  const lists = new Map<string, readonly string[]>();
-  const proxies = (lines: readonly string[]) => readProxies(dataDir, lines, lists, mistakes);
-  const trustedProxies = await proxies(merged.trustedProxies);
-  for (const site of merged.sites) {
-    if (options.site !== undefined && site.id !== options.site) continue;
-    const secret = readSecret(dataDir, site.id);
+  const isWanted = ({ id }: { readonly id: SiteId }) => options.site === undefined || id === options.site;
+  const quarantined: QuarantinedSite[] = invalidSites.filter(isWanted).map(({ id, hosts, mistakes: own }) => {
+    const remedy = `correct it, or remove the entry with \`security-optimizer sites remove --site '${id}'\``;
+    return { id, hosts, cause: 'entry', reason: `${file}: ${own.join('; ')}; ${remedy}` };
+  });
+  const lists = new Map<string, AddressList>();
+  const proxies = (lines: readonly string[], found: string[]) => readProxies(dataDir, lines, lists, found);
+  const trustedProxies = await proxies(merged.trustedProxies, mistakes);
+  for (const site of merged.sites.filter(isWanted)) {
+    const { id, hosts } = site;
+    const secret = readSecret(dataDir, id);
     if ('reason' in secret) {
-      quarantined.push({ id: site.id, hosts: site.hosts, reason: secret.reason });
+      quarantined.push({ id, hosts, cause: 'key', reason: secret.reason });
       continue;
     }
     const wordpressDir = site.wordpressDir === null ? null : resolve(dataDir, site.wordpressDir);
     const { muPluginsDir: moved, sharedConnector: shared, trustedProxies: own, ...rest } = site;
     const muPluginsDir = moved === undefined ? {} : { muPluginsDir: resolve(dataDir, moved) };
-    const ownProxies = own === undefined ? {} : { trustedProxies: await proxies(own) };
+    const ownMistakes: string[] = [];
+    const ownProxies = own === undefined ? {} : { trustedProxies: await proxies(own, ownMistakes) };
+    if (ownMistakes.length > 0) {
+      quarantined.push({ id, hosts, cause: 'entry', reason: ownMistakes.join('; ') });
+      continue;
+    }
     const sharedConnector = shared === undefined ? {} : { sharedConnector: shared };
     sites.push({ ...rest, wordpressDir, ...muPluginsDir, ...sharedConnector, ...ownProxies, ...secret });
   }
@@ -104,7 +113,7 @@ export async function loadConfig(
 async function readProxies(
   dataDir: string,
   lines: readonly string[],
-  lists: Map<string, readonly string[]>,
+  lists: Map<string, AddressList>,
   mistakes: string[],
 ): Promise<readonly string[]> {
   const all: string[] = [];
@@ -114,33 +123,40 @@ async function readProxies(
       continue;
     }
     const file = resolve(dataDir, line.slice(LIST_FILE.length));
-    const list = lists.get(file) ?? (await readAddressList(file, mistakes));
+    const list = lists.get(file) ?? (await readAddressList(file));
     lists.set(file, list);
-    all.push(...list);
+    all.push(...list.addresses);
+    mistakes.push(...list.mistakes);
   }
   return all;
 }
 
-async function readAddressList(file: string, mistakes: string[]): Promise<readonly string[]> {
+/** A file of addresses and ranges. */
+interface AddressList {
+  readonly addresses: readonly string[];
+  readonly mistakes: readonly string[];
+}
+
+async function readAddressList(file: string): Promise<AddressList> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    mistakes.push(`${file}: can’t be read (${(error as NodeJS.ErrnoException).code}); trustedProxies names it`);
-    return [];
+    const { code } = error as NodeJS.ErrnoException;
+    return { addresses: [], mistakes: [`${file}: can’t be read (${code}); trustedProxies names it`] };
   }
   const list: string[] = [];
-  const before = mistakes.length;
+  const mistakes: string[] = [];
   for (const [at, line] of text.split('\n').entries()) {
     if (line.replace(/(?:#|\/\/).*$/, '').trim() === '') continue;
     const read = readTypedRanges(line);
     if ('texts' in read) list.push(...read.texts);
     else mistakes.push(`${file}: line ${at + 1} is no address or range; check “${read.fault.params.name}”`);
   }
-  if (list.length === 0 && mistakes.length === before) {
+  if (list.length === 0 && mistakes.length === 0) {
     mistakes.push(`${file}: holds no address; all visitors would have the address of the proxy`);
   }
-  return list;
+  return { addresses: list, mistakes };
 }
 
 function toConfigPath({ dataDir, file }: ConfigSource): string {
@@ -160,7 +176,7 @@ export async function configWrittenAt(source: ConfigSource): Promise<string> {
   }
 }
 
-/** Reads and validates only the file. Mistakes are appended to the list; the result is null when there are any. */
+/** Reads and validates only the file. Mistakes outside single sites are appended to the list; then the result is null. */
 export async function readConfigFile(file: string, mistakes: string[]): Promise<ConfigFile | null> {
   let text: string;
   try {
@@ -178,21 +194,6 @@ export async function readConfigFile(file: string, mistakes: string[]): Promise<
 function missingFile(file: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   return `${file}: can’t be read (${code}); \`security-optimizer attach\` writes it`;
-}
-
-function siteMistakes(sites: ConfigFile['sites']): string[] {
-  const mistakes: string[] = [];
-  const ids = new Set<string>();
-  const hosts = new Set<string>();
-  for (const [at, site] of sites.entries()) {
-    if (ids.has(site.id)) mistakes.push(`sites[${at}].id: ${site.id} is used twice; each site needs its own`);
-    ids.add(site.id);
-    for (const host of site.hosts) {
-      if (hosts.has(host)) mistakes.push(`sites[${at}].hosts: ${host} is named twice; a host belongs to one site`);
-      hosts.add(host);
-    }
-  }
-  return mistakes;
 }
 
 /**
@@ -335,9 +336,4 @@ function readSecret(dataDir: string, site: SiteId): { readonly secret: string } 
     const remedy = code === 'ENOENT' ? '`security-optimizer attach` writes it' : 'guard must be able to read it';
     return { reason: `${file}: can’t be read (${code}); ${remedy}` };
   }
-}
-
-/** Whether a text has the form of a secret: 32 bytes in hexadecimal. */
-export function isSecret(text: string): boolean {
-  return /^[0-9a-f]{64}$/.test(text);
 }

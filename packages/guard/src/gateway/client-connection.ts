@@ -46,7 +46,8 @@ export class ClientConnection {
 
   constructor(
     socket: Socket,
-    readonly peer: Peer,
+    /** The other end. Its trust may change while the connection is open. */
+    public peer: Peer,
     private readonly idleMs: number,
     /** Called when the connection becomes busy and when it becomes idle. */
     private readonly onBusy: (connection: ClientConnection, busy: boolean) => void,
@@ -402,6 +403,18 @@ export class ClientConnectionTable {
       ofAddress.count--;
       if (ofAddress.count === 0) this.#perAddress.delete(key);
     });
+  }
+
+  /**
+   * Compares each connection with changed trusted proxies.
+   * @param toCurrent returns the peer as it is now; null ends the connection, after a response under way
+   */
+  updatePeers(toCurrent: (peer: Peer) => Peer | null): void {
+    for (const connection of this.#all.values()) {
+      const peer = toCurrent(connection.peer);
+      if (peer === null) connection.drain();
+      else connection.peer = peer;
+    }
   }
 
   /** Announces the end of each connection with its next response. */

@@ -15,6 +15,8 @@ export interface Peer {
   readonly scheme: 'http' | 'https';
   /** Length of the PROXY header at the start of the connection, bytes. */
   readonly headerBytes: number;
+  /** Address of the proxy that sent this header; absent without one. */
+  readonly headerFrom?: Address;
 }
 
 /** The value in `trustedProxies` that trusts every program that can open guard's Unix socket. */
@@ -36,6 +38,7 @@ export function isTrustedFor(peer: Peer, trusted: AddressSet | null | undefined)
 /** Proxies in front of guard that are trusted to name the client's address. */
 export class TrustedProxies {
   #addresses = AddressSet.empty;
+  #lines: readonly string[] = [];
   #unixPeer: Peer = { address: UNIX_ADDRESS, client: UNIX_ADDRESS, isTrusted: false, scheme: 'http', headerBytes: 0 };
 
   /** @param lines addresses, ranges and the word `unix`, as in the configuration */
@@ -47,10 +50,13 @@ export class TrustedProxies {
     return this.#addresses;
   }
 
-  /** Replaces the proxies. Open connections keep the trust that they had when they were accepted. */
-  replace(lines: readonly string[]): void {
+  /** @returns whether there are other ones now; then open connections must be compared with them (`toCurrent`) */
+  replace(lines: readonly string[]): boolean {
+    if (lines.length === this.#lines.length && lines.every((line, at) => line === this.#lines[at])) return false;
+    this.#lines = lines;
     this.#addresses = toProxyAddresses(lines);
     this.#unixPeer = { ...this.#unixPeer, isTrusted: lines.includes(UNIX_WORD) };
+    return true;
   }
 
   /**
@@ -66,8 +72,22 @@ export class TrustedProxies {
     return address === null ? null : this.toPeer(address);
   }
 
+  /**
+   * Returns the peer of an open connection after the proxies were replaced: the same object when nothing has changed
+   * for it, and null when the proxy that named its address in a PROXY header is no longer trusted.
+   */
+  toCurrent(peer: Peer): Peer | null {
+    if (peer.headerFrom !== undefined && !this.#isTrusted(peer.headerFrom)) return null;
+    const isTrusted = this.#isTrusted(peer.address);
+    return isTrusted === peer.isTrusted ? peer : { ...peer, isTrusted };
+  }
+
+  #isTrusted(address: Address): boolean {
+    return address === UNIX_ADDRESS ? this.#unixPeer.isTrusted : this.#addresses.has(address);
+  }
+
   toPeer(address: Address): Peer {
     const client = toCarriedAddress(address);
-    return { address, client, isTrusted: this.#addresses.has(address), scheme: 'http', headerBytes: 0 };
+    return { address, client, isTrusted: this.#isTrusted(address), scheme: 'http', headerBytes: 0 };
   }
 }

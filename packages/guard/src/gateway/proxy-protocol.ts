@@ -86,7 +86,12 @@ export class ProxyProtocol {
       if (received.length > header.length) socket.unshift(received.subarray(header.length));
       const { source, isEncrypted, length } = header;
       const peer = source === null ? proxy : trusted.toPeer(source);
-      accept({ ...peer, scheme: isEncrypted ? 'https' : 'http', headerBytes: length });
+      accept({
+        ...peer,
+        scheme: isEncrypted ? 'https' : 'http',
+        headerBytes: length,
+        headerFrom: proxy.address,
+      });
       socket.resume();
     };
     this.#waiting.add(socket);

@@ -1,7 +1,7 @@
 import { createServer, IncomingMessage, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Config, LiveConfig } from '../config/config.js';
+import type { Config, LiveChange } from '../config/config.js';
 import type { RequestHooks } from '../hooks.js';
 import { joinLines } from '../http/client-address.js';
 import { createRequestIds } from '../http/request-id.js';
@@ -59,10 +59,10 @@ export interface Gateway {
   /** Open connections of clients. */
   readonly connections: number;
   /**
-   * Serves these sites from the next request on, with these trusted proxies from the next connection on. Requests under
-   * way are not affected.
+   * Serves the changed sites with these trusted proxies from the next request on, also on open connections: a proxy keeps
+   * them for hours. Requests under way are not affected.
    */
-  setSites(configured: LiveConfig): void;
+  applyChange(change: LiveChange): void;
   /** Requests that wait for a connection to WordPress. */
   readonly waiting: number;
   /** Accepted connections of clients, with details of the oldest ones. */
@@ -262,9 +262,9 @@ export function createGateway(parts: GuardServerOptions): Gateway {
       isUnix = 'path' in address;
       return address;
     },
-    setSites(configured) {
-      trusted.replace(configured.trustedProxies);
-      router.setSites(configured);
+    applyChange(change) {
+      if (trusted.replace(change.trustedProxies)) connections.updatePeers((peer) => trusted.toCurrent(peer));
+      router.applyChange(change);
     },
     async close() {
       // The `close` of Node's HTTP server would stop its timeouts of incomplete requests at once.

@@ -1,9 +1,9 @@
-import type { Config, LiveConfig } from '../config/config.js';
+import type { Config, LiveChange } from '../config/config.js';
 import { isWildcardHost } from '../config/config-file.js';
 import type { AddressSet } from '../lib/address-set.js';
 import { isSameData } from '../lib/collections.js';
 import { toUpstreamAddress } from '../lib/socket-address.js';
-import type { QuarantinedSite, SiteConfig } from '../site.js';
+import type { QuarantinedSite, SiteConfig, SiteId } from '../site.js';
 import { UpstreamPool } from '../upstream/upstream-pool.js';
 import { toHostName } from './machine-hosts.js';
 import { toProxyAddresses } from './peer.js';
@@ -31,61 +31,93 @@ type RouteResult = RoutedSite | Quarantine | null;
 export class SiteRouter {
   readonly #limits: Config['limits'];
   #trustedProxies: readonly string[] = [];
-  #byHost: ReadonlyMap<string, RoutedSite | Quarantine> = new Map();
+  readonly #byHost = new Map<string, RoutedSite | Quarantine>();
   /** Sites by the suffix of their wildcard after the `*`, for example `.example.com`. */
-  #bySuffix: ReadonlyMap<string, RoutedSite | Quarantine> = new Map();
-  #fallback: RouteResult = null;
-  #all: readonly RoutedSite[] = [];
-  #only: RoutedSite | null = null;
+  readonly #bySuffix = new Map<string, RoutedSite | Quarantine>();
+  readonly #served = new Map<SiteId, RoutedSite>();
+  readonly #quarantined = new Map<SiteId, Quarantine>();
 
   constructor(config: Config) {
     this.#limits = config.limits;
-    this.setSites(config);
+    const { sites, quarantined, trustedProxies } = config;
+    this.applyChange({ served: sites, quarantined, removed: [], trustedProxies });
   }
 
   /**
-   * Routes later requests to these sites. Requests under way are not affected. A site whose upstream and maximum number
-   * of connections do not change keeps its connections.
+   * Routes later requests to the changed sites. Requests under way are not affected. A site whose upstream and maximum
+   * number of connections do not change keeps its connections. Only the changed sites are touched: rebuilding the table
+   * of ten thousand sites would delay requests.
    */
-  setSites({ sites, quarantined, trustedProxies }: LiveConfig): void {
-    const before = new Map(this.#all.map((routed) => [routed.config.id, routed]));
+  applyChange({ served, quarantined, removed, trustedProxies }: LiveChange): void {
+    const changed = [...served, ...quarantined].map(({ id }) => id);
+    const before = new Map<SiteId, RoutedSite>();
+    // All former hosts first, since a host may move from one site to another.
+    for (const id of [...changed, ...removed]) {
+      const routed = this.#served.get(id);
+      if (routed !== undefined) before.set(id, routed);
+      this.#unroute(id);
+    }
     const sameProxies = isSameData(trustedProxies, this.#trustedProxies);
     this.#trustedProxies = trustedProxies;
-    const all = sites.map((config): RoutedSite => {
+    if (!sameProxies) {
+      const own = [...this.#served.values()].filter(({ trusted }) => trusted !== null);
+      for (const routed of own) this.#route({ ...routed, trusted: withMachineProxies(routed.config, trustedProxies) });
+    }
+    for (const config of served) {
       const known = before.get(config.id);
-      if (known?.config === config && sameProxies) {
-        before.delete(config.id);
-        return known;
-      }
       const { upstreamConnections, upstreamSeconds } = { ...this.#limits, ...config.limits };
-      const more = { timeoutMs: upstreamSeconds * 1000, trusted: withMachineProxies(config, trustedProxies) };
-      if (known?.config.upstream !== config.upstream || known.pool.maxConnections !== upstreamConnections) {
-        return { config, pool: new UpstreamPool(toUpstreamAddress(config.upstream), upstreamConnections), ...more };
-      }
-      before.delete(config.id);
-      return { config, pool: known.pool, ...more };
-    });
-    const byHost = new Map<string, RoutedSite | Quarantine>();
-    const bySuffix = new Map<string, RoutedSite | Quarantine>();
-    const route = (hosts: readonly string[], to: RoutedSite | Quarantine) => {
-      for (const host of hosts) {
-        if (isWildcardHost(host)) bySuffix.set(host.slice(1), to);
-        else byHost.set(host, to);
-      }
-    };
-    for (const routed of all) route(routed.config.hosts, routed);
-    for (const site of quarantined) route(site.hosts, { quarantined: site });
-    this.#all = all;
-    this.#byHost = byHost;
-    this.#bySuffix = bySuffix;
-    this.#only = quarantined.length === 0 && all.length === 1 ? (all[0] ?? null) : null;
-    this.#fallback = byHost.get('*') ?? null;
+      const keepsPool =
+        known !== undefined &&
+        known.config.upstream === config.upstream &&
+        known.pool.maxConnections === upstreamConnections;
+      if (keepsPool) before.delete(config.id);
+      this.#route({
+        config,
+        pool: keepsPool ? known.pool : new UpstreamPool(toUpstreamAddress(config.upstream), upstreamConnections),
+        timeoutMs: upstreamSeconds * 1000,
+        trusted: withMachineProxies(config, trustedProxies),
+      });
+    }
+    for (const site of quarantined) {
+      const quarantine = { quarantined: site };
+      this.#quarantined.set(site.id, quarantine);
+      this.#routeHosts(site.hosts, quarantine);
+    }
     for (const { pool } of before.values()) pool.retire();
+  }
+
+  #route(routed: RoutedSite): void {
+    this.#served.set(routed.config.id, routed);
+    this.#routeHosts(routed.config.hosts, routed);
+  }
+
+  #routeHosts(hosts: readonly string[], to: RoutedSite | Quarantine): void {
+    for (const host of hosts) {
+      if (isWildcardHost(host)) this.#bySuffix.set(host.slice(1), to);
+      else this.#byHost.set(host, to);
+    }
+  }
+
+  #unroute(id: SiteId): void {
+    const hosts = this.#served.get(id)?.config.hosts ?? this.#quarantined.get(id)?.quarantined.hosts ?? [];
+    this.#served.delete(id);
+    this.#quarantined.delete(id);
+    for (const host of hosts) {
+      if (isWildcardHost(host)) this.#bySuffix.delete(host.slice(1));
+      else this.#byHost.delete(host);
+    }
+  }
+
+  get #fallback(): RouteResult {
+    return this.#byHost.get('*') ?? null;
   }
 
   /** @param host as the client sent it, with or without port, in any case */
   find(host: string): RouteResult {
-    if (this.#byHost.size === 1 && this.#bySuffix.size === 0 && this.#fallback !== null) return this.#fallback;
+    if (this.#byHost.size === 1 && this.#bySuffix.size === 0) {
+      const fallback = this.#fallback;
+      if (fallback !== null) return fallback;
+    }
     const name = toHostName(host);
     return this.#byHost.get(name) ?? this.#findWildcard(name) ?? this.#fallback;
   }
@@ -110,20 +142,23 @@ export class SiteRouter {
 
   /** The only configured site, or null when there are several or none. */
   get only(): RoutedSite | null {
-    return this.#only;
+    if (this.#served.size !== 1 || this.#quarantined.size > 0) return null;
+    return this.#served.values().next().value ?? null;
   }
 
   /** Requests of all sites that wait for a connection to WordPress. */
   get waiting(): number {
-    return this.#all.reduce((sum, { pool }) => sum + pool.waiting, 0);
+    let sum = 0;
+    for (const { pool } of this.#served.values()) sum += pool.waiting;
+    return sum;
   }
 
   close(): void {
-    for (const { pool } of this.#all) pool.close();
+    for (const { pool } of this.#served.values()) pool.close();
   }
 
   destroy(): void {
-    for (const { pool } of this.#all) pool.destroy();
+    for (const { pool } of this.#served.values()) pool.destroy();
   }
 }
 

@@ -62,7 +62,7 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
 }
 
 /** Flushes a folder's directory entries. Not every platform supports this; a rename is atomic there nevertheless. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, 'r');
     await folder.sync().finally(() => folder.close());

@@ -6,6 +6,13 @@ const NO_GROUP = 65_534;
 /** Node's types lack it. */
 const withInitgroups = process as unknown as { initgroups(user: string, extraGroup: number): void };
 
+/** A user that a process can act as. */
+export interface ProcessUser {
+  readonly uid: number;
+  /** Group of a user who is not in the system's user database. */
+  readonly gid: number;
+}
+
 /** Whether this process may act as any user. */
 export function isRoot(): boolean {
   return process.geteuid?.() === 0;
@@ -31,6 +38,27 @@ export function becomeUser(
   process.setuid?.(uid);
   if (process.getuid?.() !== uid || process.geteuid?.() !== uid || process.getegid?.() !== group) {
     throw new Error(`The rights of user ${uid} could not be taken.`);
+  }
+}
+
+/**
+ * Runs a function as another user, and returns to root's rights. Requires root. For checks of what the user may do; the
+ * function must not run code that the user controls.
+ */
+export function tryAsUser<Result>({ uid, gid }: ProcessUser, work: () => Result): Result {
+  const known = lookUp(uid);
+  const group = known?.gid ?? (gid === 0 ? NO_GROUP : gid);
+  const before = process.getgroups?.() ?? [];
+  if (known === null) process.setgroups?.([]);
+  else withInitgroups.initgroups(known.username, group);
+  process.setegid?.(group);
+  process.seteuid?.(uid);
+  try {
+    return work();
+  } finally {
+    process.seteuid?.(0);
+    process.setegid?.(0);
+    process.setgroups?.(before);
   }
 }
 

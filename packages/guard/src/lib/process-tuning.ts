@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /** Growth of a heap before V8 collects garbage in all of it again, percent of what was alive then. */
 const GROWTH_PERCENT = 50;
@@ -12,6 +13,22 @@ const GROWTH_PERCENT = 50;
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
+}
+
+/** After this time a start is over, milliseconds. */
+const START_MS = 10_000;
+
+/**
+ * Collects the garbage that the start of the calling thread leaves, once, some seconds later. An idle V8 of Node 22 and
+ * newer never does so by itself: it keeps the garbage, and the space that the start needed for it, until there is work
+ * (docs/decisions/0057). Blocks the thread for some 20 milliseconds.
+ */
+export function collectStartGarbage(): void {
+  setTimeout(() => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    collect();
+  }, START_MS).unref();
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Kysely, Migration } from 'kysely';
 import type { SiteId } from '../site.js';
-import { type Database, withTables } from '../storage/database.js';
+import { type Database, MAX_NAMED_SITES, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
 
 export interface FirstStartTables {
@@ -35,7 +35,9 @@ export async function recordFirstStarts(
   now: number,
 ): Promise<ReadonlyMap<SiteId, number>> {
   const db = withTables<FirstStartTables>(database);
-  const rows = await db.selectFrom('first_starts').select(['site', 'at']).execute();
+  const query = db.selectFrom('first_starts').select(['site', 'at']);
+  const isFew = sites.length <= MAX_NAMED_SITES;
+  const rows = sites.length === 0 ? [] : await (isFew ? query.where('site', 'in', sites) : query).execute();
   const known = new Map(rows.map(({ site, at }) => [site, Number(at)]));
   const newSites = sites.filter((site) => !known.has(site));
   for (let from = 0; from < newSites.length; from += ROWS_AT_ONCE) {

@@ -66,7 +66,7 @@ async function start(change: { dataDir?: string; now?: number } = {}) {
     sites: [site],
     timeZone: () => ZONE,
     isWeekly: () => state.weekly,
-    securityEvents: { report: async (_site, event) => void state.events.push(event) },
+    securityEvents: { report: async (_site, events) => void state.events.push(...events) },
     clock: () => state.now,
     logger: silentLogger(),
   });

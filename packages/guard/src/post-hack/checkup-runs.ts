@@ -175,14 +175,16 @@ export function createCheckupRuns(deps: CheckupRunsOptions): CheckupRuns {
     const ranBefore = (check: CheckName) => before?.checks.find((outcome) => outcome.check === check)?.ran !== 0;
     const isIncomplete = weekly && checks.some(({ check, ran }) => ran === 0 && ranBefore(check));
     if (newFindings.length === 0 && !isIncomplete) return;
-    await deps.securityEvents.report(site, {
-      kind: 'checkup-finding',
-      uid: `checkup-${id}`,
-      at,
-      findings: newFindings.map(({ title }) => title),
-      ran: checks.filter(({ ran }) => ran === 1).length,
-      checks: checks.length,
-    });
+    await deps.securityEvents.report(site, [
+      {
+        kind: 'checkup-finding',
+        uid: `checkup-${id}`,
+        at,
+        findings: newFindings.map(({ title }) => title),
+        ran: checks.filter(({ ran }) => ran === 1).length,
+        checks: checks.length,
+      },
+    ]);
   }
 
   /** Returns the time of the weekly checkup that is due, or null. */

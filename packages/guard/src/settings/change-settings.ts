@@ -12,6 +12,7 @@ import { getSetting, toMessage } from './simple-settings.js';
 import {
   applyChanges,
   getSettingValue,
+  parseStoredSettings,
   type SettingChanges,
   type SiteSettings,
   toSiteSettings,
@@ -47,6 +48,16 @@ export interface Changed {
   readonly notes: PolicyNotes;
 }
 
+interface SettingsChange<Site extends AnySite> {
+  readonly site: Site;
+  readonly actor: Actor;
+  /**
+   * Names of settings whose stored values may be replaced even if they can't be used. Their defaults count as the
+   * current values. Any other value that can't be used stops the change.
+   */
+  readonly replacing?: readonly string[];
+}
+
 /**
  * Changes settings of a site, everywhere or nowhere. The order is WordPress, if it enforces one of them, then the
  * store, with an audit row for each changed value, then the gateway. Setting the same value again succeeds, after the
@@ -58,7 +69,7 @@ export interface Changed {
  */
 export function changeSettings<Site extends AnySite>(
   context: SettingChangeContext<Site>,
-  change: { readonly site: Site; readonly actor: Actor },
+  change: SettingsChange<Site>,
   decide: (now: SiteSettings) => SettingChanges | Promise<SettingChanges>,
 ): Promise<Changed> {
   return context.mutex.run(change.site.id, async () => {
@@ -74,11 +85,12 @@ export function changeSettings<Site extends AnySite>(
 
 async function changeOnce<Site extends AnySite>(
   context: SettingChangeContext<Site>,
-  { site, actor }: { readonly site: Site; readonly actor: Actor },
+  { site, actor, replacing = [] }: SettingsChange<Site>,
   decide: (now: SiteSettings) => SettingChanges | Promise<SettingChanges>,
 ): Promise<Changed> {
   const stored = await context.settings.read(site.id);
-  const before = toSiteSettings(stored);
+  const unusable = new Set(replacing.filter((name) => parseStoredSettings(stored).unusable.has(name)));
+  const before = toSiteSettings(new Map([...stored].filter(([name]) => !unusable.has(name))));
   const values = await decide(before);
   const after = applyChanges(before, values);
   const names = Object.keys(values);
@@ -91,7 +103,7 @@ async function changeOnce<Site extends AnySite>(
       after: getSettingValue(after, name) as JsonValue,
       expectedVersion: stored.get(name)?.version ?? 0,
     }))
-    .filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.after));
+    .filter(({ name, ...entry }) => unusable.has(name) || JSON.stringify(entry.before) !== JSON.stringify(entry.after));
   if (changes.length === 0) {
     context.apply(site.id, after);
     return { before, after, notes };

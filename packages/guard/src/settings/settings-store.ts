@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { SiteId } from '../site.js';
 import { nextSiteVersion } from '../storage/change-feed.js';
-import { type Database, withTables } from '../storage/database.js';
+import { type Database, MAX_NAMED_SITES, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
 import { StorageError } from '../storage/storage-error.js';
 import { type Actor, type AuditTables, addAuditRows, type JsonValue } from './audit-store.js';
@@ -69,7 +69,8 @@ export const settingsMigrations: Migrations = {
 };
 
 export interface StoredSetting {
-  readonly value: JsonValue;
+  /** Undefined when the stored text is no JSON: `toSiteSettings` refuses it. */
+  readonly value: JsonValue | undefined;
   /** Starts at 1 and is incremented by each change; 0 for a setting that was never stored. */
   readonly version: number;
 }
@@ -126,19 +127,20 @@ export function createSettingsStore(database: Database): SettingsStore {
         .select(['name', 'value', 'version'])
         .where('site', '=', site)
         .execute();
-      return new Map(rows.map((row) => [row.name, { value: parseStored(row.name, row.value), version: row.version }]));
+      return new Map(rows.map(({ name, value, version }) => [name, { value: parseTolerantly(value), version }]));
     },
 
     async readAll(sites) {
       const wanted = new Set(sites);
       const found = new Map<SiteId, Map<string, StoredSetting>>();
-      for (const row of await db.selectFrom('settings').select(['site', 'name', 'value', 'version']).execute()) {
-        // An invalid value of a site that is no longer served must not prevent the others from being served.
-        if (!wanted.has(row.site)) continue;
-        const setting = { value: parseStored(row.name, row.value), version: row.version };
-        const known = found.get(row.site);
-        if (known === undefined) found.set(row.site, new Map([[row.name, setting]]));
-        else known.set(row.name, setting);
+      const query = db.selectFrom('settings').select(['site', 'name', 'value', 'version']);
+      const rows = wanted.size > MAX_NAMED_SITES ? query : query.where('site', 'in', [...wanted]);
+      for (const { site, name, value, version } of wanted.size === 0 ? [] : await rows.execute()) {
+        if (!wanted.has(site)) continue;
+        const setting = { value: parseTolerantly(value), version };
+        const known = found.get(site);
+        if (known === undefined) found.set(site, new Map([[name, setting]]));
+        else known.set(name, setting);
       }
       return found;
     },
@@ -178,6 +180,14 @@ async function writeSetting(
           .execute()
           .then((results) => results.map((row) => row.numUpdatedRows));
   if (result !== 1n) throw new SettingsConflict(name);
+}
+
+function parseTolerantly(value: string): JsonValue | undefined {
+  try {
+    return JSON.parse(value) as JsonValue;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

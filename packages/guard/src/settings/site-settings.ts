@@ -86,30 +86,35 @@ export function parseSettingValue(
 ): { readonly value: unknown } | { readonly allowed: string } {
   const schema = Object.assign({}, ...Object.values(schemas))[name] as z.core.$ZodType;
   const parsed = z.safeParse(schema, value);
-  return parsed.success ? { value: parsed.data } : { allowed: z.prettifyError(parsed.error).replaceAll('\n', ' ') };
+  return parsed.success ? { value: parsed.data } : { allowed: describeAllowed(parsed.error) };
 }
 
-/**
- * Converts stored values to settings, with defaults for those that were never stored.
- * @throws StorageError for a stored value of another form; a default in its place could be weaker
- */
-export function toSiteSettings(stored: ReadonlyMap<string, StoredSetting>): SiteSettings {
-  const paused = stored.get('paused_until')?.value ?? 0;
-  if (typeof paused !== 'number') throw new StorageError('corrupt', 'The stored value of paused_until is no number.');
+/** Settings that were read from the database, and the stored values that can't be used. */
+interface ParsedSettings {
+  /** Without the values that can't be used, which have their defaults here. */
+  readonly settings: SiteSettings;
+  /** The values that can't be used, by name, and what is allowed. */
+  readonly unusable: ReadonlyMap<string, string>;
+}
+
+/** Converts stored values to settings, with defaults for those that were never stored. */
+export function parseStoredSettings(stored: ReadonlyMap<string, StoredSetting>): ParsedSettings {
+  const unusable = new Map<string, string>();
+  const paused = stored.get('paused_until')?.value;
+  if (stored.has('paused_until') && typeof paused !== 'number') unusable.set('paused_until', 'a number');
   const group = <Name extends keyof typeof schemas>(name: Name): SiteSettings[Name] => {
     const values = Object.entries(defaultSiteSettings[name]).map(([field, value]) => {
       const setting = stored.get(field);
       if (setting === undefined) return [field, value];
-      const parsed = z.safeParse(
-        (schemas[name] as Record<string, z.core.$ZodType>)[field] as z.core.$ZodType,
-        setting.value,
-      );
-      if (!parsed.success) throw new StorageError('corrupt', `The stored value of ${field} has an unknown form.`);
-      return [field, parsed.data];
+      const schema = (schemas[name] as Record<string, z.core.$ZodType>)[field] as z.core.$ZodType;
+      const parsed = z.safeParse(schema, setting.value);
+      if (parsed.success) return [field, parsed.data];
+      unusable.set(field, describeAllowed(parsed.error));
+      return [field, value];
     });
     return Object.fromEntries(values);
   };
-  return {
+  const settings = {
     options: group('options'),
     siteSecurity: group('siteSecurity'),
     login: group('login'),
@@ -117,21 +122,58 @@ export function toSiteSettings(stored: ReadonlyMap<string, StoredSetting>): Site
     alerts: group('alerts'),
     postHack: group('postHack'),
     overview: group('overview'),
-    pausedUntil: paused,
+    pausedUntil: typeof paused === 'number' ? paused : 0,
   };
+  return { settings, unusable };
+}
+
+function describeAllowed(error: z.core.$ZodError): string {
+  return z
+    .prettifyError(error)
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replaceAll('✖ ', '');
 }
 
 /**
- * Reads the settings of many sites with one query. A site without any stored setting is omitted.
+ * Converts stored values to settings, with defaults for those that were never stored.
+ * @throws StorageError for a stored value of another form; a default in its place could be weaker
+ */
+export function toSiteSettings(stored: ReadonlyMap<string, StoredSetting>): SiteSettings {
+  const { settings, unusable } = parseStoredSettings(stored);
+  if (unusable.size > 0) throw new StorageError('corrupt', describeUnusable(unusable));
+  return settings;
+}
+
+/** Names the stored values that can't be used, and what is allowed. */
+function describeUnusable(unusable: ParsedSettings['unusable']): string {
+  const values = [...unusable].map(([name, allowed]) => `the stored value of ${name} can’t be used: ${allowed}`);
+  return values.join('; ');
+}
+
+/** The settings of many sites. */
+export interface StoredSites {
+  /** Without the sites that have no stored setting. */
+  readonly settings: ReadonlyMap<SiteId, SiteSettings>;
+  /** Sites with a stored value that can't be used, each with the values and what is allowed. */
+  readonly unusable: ReadonlyMap<SiteId, string>;
+}
+
+/**
+ * Reads the settings of many sites with one query. A value that can't be used concerns only its site.
  * @throws StorageError
  */
 export async function readAllSettings(
-  settings: Pick<SettingsStore, 'readAll'>,
+  store: Pick<SettingsStore, 'readAll'>,
   sites: Iterable<SiteId>,
-): Promise<ReadonlyMap<SiteId, SiteSettings>> {
-  const found = new Map<SiteId, SiteSettings>();
-  for (const [site, stored] of await settings.readAll(sites)) found.set(site, toSiteSettings(stored));
-  return found;
+): Promise<StoredSites> {
+  const settings = new Map<SiteId, SiteSettings>();
+  const unusable = new Map<SiteId, string>();
+  for (const [site, stored] of await store.readAll(sites)) {
+    const parsed = parseStoredSettings(stored);
+    if (parsed.unusable.size === 0) settings.set(site, parsed.settings);
+    else unusable.set(site, describeUnusable(parsed.unusable));
+  }
+  return { settings, unusable };
 }
 
 /**

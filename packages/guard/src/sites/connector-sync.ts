@@ -20,6 +20,12 @@ import type { SiteFactsStore } from './site-facts-store.js';
 import type { SiteList } from './site-list.js';
 import type { SiteRegistry } from './site-registry.js';
 
+/**
+ * Connectors that are checked at the same time after a changed configuration: a check may write a key, and many must
+ * not start many PHP processes at once.
+ */
+const CHECKS_AT_ONCE = 8;
+
 /** Guard's side of all connectors: their state, the policy that each one enforces, and their signals. */
 export interface ConnectorSync extends Pick<ConnectorPolicySync, 'pushSettings' | 'pushBlockedUsers'> {
   readonly client: ConnectorClient;
@@ -27,6 +33,8 @@ export interface ConnectorSync extends Pick<ConnectorPolicySync, 'pushSettings' 
   state(site: SiteId): ConnectorState;
   /** Checks the connector now. Never throws. */
   check(site: SiteConfig): void;
+  /** Checks connectors, a few at a time. Never throws. */
+  checkAll(sites: Iterable<SiteConfig>): void;
   /** Checks the connector, unless it was checked recently. Never throws. */
   recheck(site: SiteConfig): void;
   /**
@@ -68,6 +76,7 @@ export function createConnectors(services: {
   const lastPages = new Map<SiteId, SiteOrigin>();
   const useListeners: ((site: SiteId) => void)[] = [];
   const backListeners: ((site: SiteConfig) => void)[] = [];
+  let stopped = false;
   let ready: Promise<unknown> = new Promise(() => undefined);
 
   const client = createConnectorClient({
@@ -154,6 +163,17 @@ export function createConnectors(services: {
     logger,
   });
 
+  function checkAll(all: Iterable<SiteConfig>): void {
+    const rest = [...all];
+    const run = async () => {
+      for (let site = rest.shift(); site !== undefined && !stopped; site = rest.shift()) {
+        // A site may have been removed in the meantime.
+        if (siteList.find(site.id) !== null) await health.check(site);
+      }
+    };
+    for (let n = 0; n < CHECKS_AT_ONCE; n++) void run();
+  }
+
   function recordUse(site: SiteConfig): void {
     health.recordUse(site.id);
     for (const listener of useListeners) listener(site.id);
@@ -165,11 +185,10 @@ export function createConnectors(services: {
     state: health.state,
     check: (site) => void health.check(site),
     recheck: health.recheck,
+    checkAll,
     checkMissing() {
-      for (const site of siteList) {
-        const { kind } = health.state(site.id);
-        if (kind === 'missing' || kind === 'other_secret') void health.check(site);
-      }
+      const missing = [...siteList].filter(({ id }) => ['missing', 'other_secret'].includes(health.state(id).kind));
+      checkAll(missing);
     },
     pushSettings: policy.pushSettings,
     pushBlockedUsers: policy.pushBlockedUsers,
@@ -197,6 +216,7 @@ export function createConnectors(services: {
       return health.start();
     },
     stop() {
+      stopped = true;
       releases.stop();
       health.stop();
       policy.stop();

@@ -7,19 +7,34 @@ import type { SiteId } from '../site.js';
 import type { SiteFactsStore } from './site-facts-store.js';
 import type { SiteRegistry } from './site-registry.js';
 
+/** How an operator makes stored settings usable again. */
+const REMEDY = 'correct them with `security-optimizer settings import`, or restore a back-up';
+
 /**
- * Puts the stored settings and facts of all sites in force.
+ * Puts the stored settings and facts of sites in force.
+ *
+ * @returns sites whose stored settings can't be used, and why. They must not be served, since a default in place of a
+ *   stored value could be weaker
  * @throws StorageError
  */
 export async function loadSites(
   ids: readonly SiteId[],
   sites: SiteRegistry,
-  settings: Pick<SettingsStore, 'readAll'>,
+  store: Pick<SettingsStore, 'readAll'>,
   factsStore: Pick<SiteFactsStore, 'readAll'>,
-): Promise<void> {
-  const [stored, facts] = await Promise.all([readAllSettings(settings, ids), factsStore.readAll()]);
-  for (const id of ids)
-    sites.set(id, { settings: stored.get(id) ?? defaultSiteSettings, facts: facts.get(id) ?? null });
+): Promise<ReadonlyMap<SiteId, string>> {
+  const [{ settings, unusable }, facts] = await Promise.all([readAllSettings(store, ids), factsStore.readAll(ids)]);
+  for (const id of ids) {
+    const known = { facts: facts.get(id) ?? null };
+    if (unusable.has(id)) sites.set(id, known);
+    else sites.set(id, { ...known, settings: settings.get(id) ?? defaultSiteSettings });
+  }
+  return new Map([...unusable].map(([id, mistakes]) => [id, toReason(mistakes)]));
+}
+
+/** The reason of the quarantine of a site with these mistakes in its stored settings, with the remedy. */
+export function toReason(mistakes: string): string {
+  return `settings: ${mistakes}; ${REMEDY}`;
 }
 
 /** Logs that a site is paused, if it is, since a forgotten pause is dangerous. */

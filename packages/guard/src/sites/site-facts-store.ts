@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SiteFacts, SiteId } from '../site.js';
-import { type Database, withTables } from '../storage/database.js';
+import { type Database, MAX_NAMED_SITES, withTables } from '../storage/database.js';
 import { signedXmlRpcSchema } from '../wordpress/connector-responses.js';
 
 /** The facts that the connector last reported about a site, for use after a restart until WordPress responds. */
@@ -27,8 +27,10 @@ export interface StoredSite {
  */
 export interface SiteFactsStore {
   read(site: SiteId): Promise<StoredSite>;
-  /** The facts about all sites; sites without facts are omitted. */
-  readAll(): Promise<ReadonlyMap<SiteId, SiteFacts>>;
+  /** The facts about many sites, with one query; sites without facts are omitted. */
+  readAll(sites: readonly SiteId[]): Promise<ReadonlyMap<SiteId, SiteFacts>>;
+  /** The stored data of many sites, with one query. Sites without any are omitted. */
+  readMany(sites: Iterable<SiteId>): Promise<ReadonlyMap<SiteId, StoredSite>>;
   writeFacts(site: SiteId, facts: SiteFacts): Promise<void>;
   writeKeyRestored(site: SiteId, at: number): Promise<void>;
 }
@@ -71,9 +73,21 @@ export function createSiteFactsStore(database: Database): SiteFactsStore {
       return { facts: row ? parseFacts(row.facts) : null, keyRestoredAt: row?.key_restored_at ?? null };
     },
 
-    async readAll() {
+    async readMany(sites) {
+      const wanted = new Set(sites);
+      const rows = await db.selectFrom('site_facts').select(['site', 'facts', 'key_restored_at']).execute();
+      return new Map(
+        rows
+          .filter(({ site }) => wanted.has(site))
+          .map((row) => [row.site, { facts: parseFacts(row.facts), keyRestoredAt: row.key_restored_at }]),
+      );
+    },
+
+    async readAll(sites) {
       const found = new Map<SiteId, SiteFacts>();
-      for (const row of await db.selectFrom('site_facts').select(['site', 'facts']).execute()) {
+      const query = db.selectFrom('site_facts').select(['site', 'facts']);
+      const rows = sites.length > MAX_NAMED_SITES ? query : query.where('site', 'in', sites);
+      for (const row of sites.length === 0 ? [] : await rows.execute()) {
         const facts = parseFacts(row.facts);
         if (facts !== null) found.set(row.site, facts);
       }

@@ -42,6 +42,7 @@ export class SiteRegistry {
   readonly #clock: Clock;
   readonly #languageFor: (locale: string) => Language;
   readonly #sites = new Map<SiteId, SiteState>();
+  readonly #withSettings = new Set<SiteId>();
   readonly #cache = new SnapshotCache();
   /** Timers of current pauses, by site. */
   readonly #pauses = new Map<SiteId, NodeJS.Timeout>();
@@ -105,7 +106,16 @@ export class SiteRegistry {
     return this.#languageFor(this.get(site).facts?.locale ?? 'en_US');
   }
 
+  /**
+   * Whether the settings of a site were read. Until then, and for a site with stored settings that can't be used, `get`
+   * returns defaults, which must not be enforced.
+   */
+  hasSettings(site: SiteId): boolean {
+    return this.#withSettings.has(site);
+  }
+
   set(site: SiteId, change: Partial<SiteState>): void {
+    if (change.settings !== undefined) this.#withSettings.add(site);
     this.#sites.set(site, { ...this.get(site), ...change });
     this.#swap(site);
     this.#waitForResume(site);
@@ -117,6 +127,7 @@ export class SiteRegistry {
     this.#pauses.delete(site);
     this.#throttledUsers.delete(site);
     this.#sites.delete(site);
+    this.#withSettings.delete(site);
     this.#snapshots.delete(site);
   }
 

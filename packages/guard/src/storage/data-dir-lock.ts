@@ -62,6 +62,11 @@ export interface AppliedConfiguration {
   readonly mistakes: readonly string[];
   /** Keys that differ from the file with which guard was started, and that take effect after a restart. */
   readonly restartKeys: readonly string[];
+  /**
+   * Sites that guard serves with their last valid entry, and the mistakes in the present one. Absent in a guard that
+   * rejects the whole file for them.
+   */
+  readonly kept?: readonly { readonly id: SiteId; readonly reason: string }[];
 }
 
 /**

@@ -46,6 +46,12 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
 const READ_TIMEOUT_MS = 5000;
 
 /**
+ * Maximum number of sites that one query names. For more, a store reads the rows of all sites: SQLite limits the number
+ * of values, and reading thousands of rows for one added site would delay requests.
+ */
+export const MAX_NAMED_SITES = 500;
+
+/**
  * Opens the configured database for reading. Creates no file and runs no migration. Close it with `destroy()`.
  *
  * @returns null if the database does not exist yet

@@ -1,50 +1,19 @@
-import { execFileSync } from 'node:child_process';
 import { cp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fakeConnector } from '../../test/support/fake-connector.js';
 import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
-import { scratchFolder } from '../../test/support/scratch.js';
-
-const mount = (...args: string[]) => execFileSync('mount', args, { stdio: 'pipe' });
-const unmount = (folder: string) => execFileSync('umount', ['-l', folder], { stdio: 'pipe' });
-
-/** Whether a test can mount a disk on this machine: Linux, as root. */
-async function canMount(): Promise<boolean> {
-  try {
-    mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', '/mnt');
-    unmount('/mnt');
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { canMount, fillDisk, mount, smallDisk, unmount } from '../../test/support/small-disk.js';
 
 /** A running guard with its data folder on a disk of a few megabytes. */
 async function guardOnSmallDisk() {
   const connector = await fakeConnector();
-  const disk = await scratchFolder();
-  mount('-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', disk);
-  onTestFinished(() => void unmount(disk));
+  const disk = await smallDisk('6m');
   await cp(await dataFolderFor(connector), disk, { recursive: true });
   return { guard: await runningGuard(disk), disk, connector };
 }
 
-/** Writes until the disk is full. */
-async function fill(disk: string): Promise<void> {
-  const file = await open(join(disk, 'ballast'), 'w');
-  try {
-    for (const size of [65_536, 4096, 1]) {
-      try {
-        for (;;) await file.write(Buffer.alloc(size));
-      } catch {}
-    }
-  } finally {
-    await file.close();
-  }
-}
-
-describe.skipIf(!(await canMount()))('a disk', () => {
+describe.skipIf(!canMount())('a disk', () => {
   it('that is full: the site is served and protected, and changes are refused and keep their old value', async () => {
     const { guard, disk } = await guardOnSmallDisk();
     const readFeed = async () =>
@@ -54,7 +23,7 @@ describe.skipIf(!(await canMount()))('a disk', () => {
         }
       ).disable_feed;
     expect(await readFeed()).toBe(0);
-    await fill(disk);
+    await fillDisk(disk);
     // Files may have allocated space left, so more than one change is tried.
     let refused = 0;
     for (let n = 0; n < 400 && refused === 0; n++) {

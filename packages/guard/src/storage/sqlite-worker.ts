@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { PackedAddresses } from '../lib/address-set.js';
 import { createVisitorListReader } from '../lib/carried-address.js';
 import { makePrivate } from '../lib/files.js';
-import { lowerPriority } from '../lib/process-tuning.js';
+import { collectStartGarbage, lowerPriority } from '../lib/process-tuning.js';
 import {
   cachePrepared,
   openSqlite,
@@ -65,6 +65,7 @@ function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): 
   const reply = (message: WorkerReply<StatementResult>) => port.postMessage(message);
   const fail = (id: number, error: unknown) => reply({ kind: 'failed', id, ...toSqliteFault(error) });
   if (settings.readOnly === true) lowerPriority(READ_NICE);
+  collectStartGarbage();
   let database: SqliteDatabase;
   try {
     database = open(settings);

@@ -54,7 +54,7 @@ export class UploadLimiter {
   acquire(upload: UploadWaiter): void {
     if (this.#limiter.tryAcquire(upload.from, this.#perAddress)) this.#grant(upload);
     else if (!this.#limiter.enqueue(upload.from, upload)) upload.refused();
-    else this.#checks ??= setInterval(() => this.#check(), STALL_CHECK_MS).unref();
+    else this.#checks ??= setInterval(() => this.#checkOnceRead(), STALL_CHECK_MS).unref();
   }
 
   /**
@@ -71,6 +71,11 @@ export class UploadLimiter {
   #grant(upload: UploadWaiter): void {
     this.#granted.set(upload, null);
     upload.granted();
+  }
+
+  /** Checks after the event loop has read what has arrived: it runs timers first, on a busy machine late ones. */
+  #checkOnceRead(): void {
+    setImmediate(() => this.#check());
   }
 
   #check(): void {

@@ -171,6 +171,8 @@ export function createConnectorClient(options: {
   /** Called with the hash of the site's names and addresses whenever its events are fetched. */
   onNames?: (site: SiteConfig, names: string) => void;
   responseTimeoutMs?: number;
+  /** Client address of guard's own commands. Default: this machine. */
+  ownAddress?: string;
 }): ConnectorClient {
   const { clock, facts } = options;
   const connections = new CommandConnections();
@@ -208,7 +210,7 @@ export function createConnectorClient(options: {
     const fallback = name === 'hello' ? lastPage : null;
     const first = visitor?.sender ?? {
       ...(name === 'hello' ? named : (lastPage ?? named)),
-      address: OWN_ADDRESS,
+      address: options.ownAddress ?? OWN_ADDRESS,
       requestId: randomBytes(8).toString('hex'),
     };
     sender = first.host === '' ? { ...first, host: named.host } : first;

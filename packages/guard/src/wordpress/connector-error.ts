@@ -23,6 +23,8 @@ export type ConnectorFault =
       readonly cause: string;
       /** The connector responded, but does not have the command. */
       readonly outdated?: true;
+      /** The web server responded in place of WordPress, with this status. */
+      readonly status?: number;
       /** The redirect with which the web server behind guard responded. */
       readonly redirect?: CommandRedirect;
     };

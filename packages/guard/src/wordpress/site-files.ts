@@ -124,6 +124,13 @@ export interface ExaminedSite {
   readonly hasKey: boolean;
   /** `wp-config.php`, whose readers may read the key. */
   readonly model: FileFacts;
+  /** The connector's own folder and everything in it except keys. */
+  readonly installed: readonly InstalledFile[];
+}
+
+/** A file or folder of an installed connector. */
+export interface InstalledFile extends FileFacts {
+  readonly isFolder: boolean;
 }
 
 export interface SiteCall {

@@ -31,7 +31,9 @@ export function verifyResponse(
         const cause = `the web server redirects to ${redirect.target}`;
         throw new ConnectorError({ kind: 'unreachable', cause, redirect });
       }
-      if (isFromWebServer(response)) throw unreachable(`it answered with HTTP status ${status}`);
+      if (isFromWebServer(response)) {
+        throw new ConnectorError({ kind: 'unreachable', cause: `it answered with HTTP status ${status}`, status });
+      }
       if (leadsToSetUp(location)) throw new ConnectorError({ kind: 'missing', notSetUp: true });
       throw new ConnectorError({ kind: 'missing', ...(!requested.isKnown && { host: requested.host }) });
     }

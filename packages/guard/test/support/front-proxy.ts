@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { eventually, scratchFolder } from './scratch.js';
@@ -11,14 +12,23 @@ import { eventually, scratchFolder } from './scratch.js';
 export const areInstalled = (...programs: string[]): boolean =>
   programs.every((program) => spawnSync(program, ['-v']).error === undefined);
 
-/** A port of this machine on which nothing listens. */
+/** Below the ports that systems give to connections and to servers without a port of their own, from 32768 on. */
+const [FIRST_PORT, LAST_PORT] = [10_000, 32_000];
+
+/** A port of this machine on which nothing listens, and which no other program is given until the caller uses it. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 /**

@@ -23,20 +23,51 @@ export function readGuide(file: string, heading: string): readonly GuideCommand[
   const lines = readFileSync(`${projectDir}/${file}`, 'utf8').split('\n');
   const from = lines.indexOf(`## ${heading}`);
   if (from === -1) throw new Error(`${file} has no section ${heading}.`);
+  const to = lines.findIndex((line, at) => at > from && line.startsWith('## '));
+  return parseCommands(file, lines.slice(from + 1, to === -1 ? undefined : to), (step, text) => {
+    // A block that is not shell would be skipped unnoticed.
+    if (text !== '```sh') throw new Error(`${step} has a block that is not of commands: ${text}`);
+  });
+}
+
+/**
+ * The commands in the fenced shell blocks between a heading of any level and the next heading of any level, in order.
+ * Blocks of other languages are left out.
+ *
+ * @param file path in the project
+ * @param heading text of the heading
+ */
+export function readSectionCommands(file: string, heading: string): readonly GuideCommand[] {
+  const lines = readFileSync(`${projectDir}/${file}`, 'utf8').split('\n');
+  const from = lines.findIndex((line) => /^#{2,4} /.test(line) && line.replace(/^#+ /, '') === heading);
+  let isFenced = false;
+  const to = lines.findIndex((line, at) => {
+    if (at > from && line.trim().startsWith('```')) isFenced = !isFenced;
+    return at > from && !isFenced && /^#{2,4} /.test(line);
+  });
+  const commands = parseCommands(file, from === -1 ? [] : lines.slice(from + 1, to === -1 ? undefined : to));
+  if (commands.length === 0) throw new Error(`${file} has no commands below “${heading}”.`);
+  return commands;
+}
+
+/** @param onBlock receives each beginning of a block, with its step */
+function parseCommands(
+  file: string,
+  lines: readonly string[],
+  onBlock: (step: string, text: string) => void = () => {},
+): readonly GuideCommand[] {
   const commands: GuideCommand[] = [];
   let step = `${file}, before the first step`;
-  let inBlock = false;
+  let block: string | null = null;
   let begun = '';
-  for (const line of lines.slice(from + 1)) {
-    if (line.startsWith('## ')) break;
+  for (const line of lines) {
     const number = /^(\d+)\. /.exec(line)?.[1];
-    if (number !== undefined && !inBlock) step = `${file}, step ${number}`;
+    if (number !== undefined && block === null) step = `${file}, step ${number}`;
     const text = line.trim();
     if (text.startsWith('```')) {
-      // A block that is not shell would be skipped unnoticed.
-      if (!inBlock && text !== '```sh') throw new Error(`${step} has a block that is not of commands: ${text}`);
-      inBlock = !inBlock;
-    } else if (inBlock) {
+      if (block === null) onBlock(step, text);
+      block = block === null ? text : null;
+    } else if (block === '```sh') {
       begun += text.replace(/\\$/, '');
       if (text.endsWith('\\')) continue;
       commands.push({ step, command: begun.replace(/\s+/g, ' ') });

@@ -105,6 +105,8 @@ export interface BlocklistStore {
   setVisitorId(site: SiteId, id: number, visitorId: number): Promise<void>;
   /** Returns the ids of blocked users, lowest first. */
   users(site: SiteId): Promise<readonly number[]>;
+  /** The same for all sites, with one query. Sites without any are omitted. */
+  allUsers(): Promise<ReadonlyMap<SiteId, readonly number[]>>;
   /**
    * Returns the addresses and ranges that are blocked permanently; there may be a million.
    * @param version of the blocks, current or from a moment ago
@@ -384,6 +386,12 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
       return rows.map(({ value }) => Number(value)).sort((a, b) => a - b);
     },
 
+    async allUsers() {
+      const found = new Map<SiteId, number[]>();
+      const query = db.selectFrom('blocked_visitors').select(['site', 'value']).where('kind', '=', 'user');
+      for (const { site, value } of await query.execute()) found.set(site, [...(found.get(site) ?? []), Number(value)]);
+      return new Map([...found].map(([site, ids]) => [site, ids.sort((a, b) => a - b)]));
+    },
     async addresses(site, version) {
       const read = await preloaded?.take(site, version);
       return read ?? withThread(db, (thread) => thread.addressList(blocklistQueries(site, 'all')));

@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { makePrivate } from '../../lib/files.js';
-import { lowerPriority } from '../../lib/process-tuning.js';
+import { collectStartGarbage, lowerPriority } from '../../lib/process-tuning.js';
 import { openSqlite, type SqliteDatabase, toSqliteFault } from '../../storage/sqlite.js';
 import type { WorkerReply, WorkerRequest } from '../../storage/storage-thread.js';
 import { ActivityWriter, VisitQueue, type WriterCall, type WriterSettings } from './activity-writer.js';
@@ -36,6 +36,7 @@ function open({ file, busyTimeoutMs }: WriterSettings): SqliteDatabase {
 function serve(port: MessagePort, settings: WriterSettings): void {
   const reply = (message: WorkerReply<unknown>) => port.postMessage(message);
   lowerPriority(NICE);
+  collectStartGarbage();
   let database: SqliteDatabase;
   try {
     database = open(settings);

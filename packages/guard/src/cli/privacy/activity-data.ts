@@ -2,7 +2,15 @@ import { ALL_KINDS, type LeadingTarget, toAddressKey, toSecond, toUserId, toUser
 import type { SiteId } from '../../site.js';
 import type { SqliteDatabase } from '../../storage/sqlite.js';
 import { CommandError } from '../command.js';
-import { anonymizeText, ERASED, type Erasure, inTransaction, type Person, placeholders } from './person.js';
+import {
+  anonymizeText,
+  ERASED,
+  type Erasure,
+  inTransaction,
+  type Person,
+  placeholders,
+  toLoginNames,
+} from './person.js';
 import { all, run } from './rows.js';
 
 /** Rows of the Activity Log that concern one person, by kind. */
@@ -114,7 +122,7 @@ function listAddressIds(scope: Scope): number[] {
 function listVisits(scope: Scope): object[] {
   const { database, site, person } = scope;
   const ids = listAddressIds(scope);
-  const logins = person.user?.logins ?? [];
+  const logins = toLoginNames(person);
   const rows = all<Record<string, string | number>>(
     database,
     `select visits.id, visits.count, visits.more, visits.method, visits.target, visits.failed, visits.tried, visitors.name,
@@ -234,13 +242,14 @@ function removeUnusedTexts({ database, site }: Scope, ids: ReadonlySet<number>):
 }
 
 /** Visits of others keep the count of wrong passwords, but not the login. */
-function eraseTriedLogins({ database, site, person: { user } }: Scope): number {
-  if (user === null || user.logins.length === 0) return 0;
+function eraseTriedLogins({ database, site, person }: Scope): number {
+  const logins = toLoginNames(person);
+  if (logins.length === 0) return 0;
   return run(
     database,
-    `update visits set tried = '' where site = ? and tried != '' and lower(tried) in (${placeholders(user.logins)})`,
+    `update visits set tried = '' where site = ? and tried != '' and lower(tried) in (${placeholders(logins)})`,
     site,
-    ...user.logins,
+    ...logins,
   );
 }
 
@@ -282,10 +291,9 @@ function anonymizeEvent(
   row: EventRow,
   person: Person,
 ): Pick<EventRow, 'address' | 'object' | 'before' | 'after'> | null {
-  const logins = person.user?.logins ?? [];
+  const names = toLoginNames(person);
   const hide = (text: string) => {
-    if (logins.includes(text.toLowerCase()) || (person.email !== null && text.toLowerCase() === person.email))
-      return ERASED;
+    if (names.includes(text.toLowerCase())) return ERASED;
     return anonymizeText(text, person) ?? text;
   };
   const after = {
@@ -336,8 +344,13 @@ function eraseEvents(scope: Scope): number {
   return rows.length;
 }
 
-function listTops({ database, site, person: { address, user } }: Scope): object[] {
-  const values = [...(address === null ? [] : [address]), ...(user?.logins ?? [])];
+/** The address and the names of a person, as lists of the most frequent ones hold them. */
+function toTopValues(person: Person): readonly string[] {
+  return [...(person.address === null ? [] : [person.address]), ...toLoginNames(person)];
+}
+
+function listTops({ database, site, person }: Scope): object[] {
+  const values = toTopValues(person);
   return all(
     database,
     `select day, what, value, hits from top_visits
@@ -347,8 +360,8 @@ function listTops({ database, site, person: { address, user } }: Scope): object[
   );
 }
 
-function eraseTops({ database, site, person: { address, user } }: Scope): number {
-  const values = [...(address === null ? [] : [address]), ...(user?.logins ?? [])];
+function eraseTops({ database, site, person }: Scope): number {
+  const values = toTopValues(person);
   return run(
     database,
     `delete from top_visits

@@ -40,6 +40,11 @@ export function toLoginKeys(address: string): readonly string[] {
   return [key, toCrossSiteKey(key)];
 }
 
+/** Names with which the person logs in, in lower case. WordPress accepts the e-mail address in place of the login. */
+export function toLoginNames({ user, email }: Person): readonly string[] {
+  return [...new Set([...(user?.logins ?? []), ...(email === null ? [] : [email])])];
+}
+
 /** Members of JSON that hold a login; elsewhere the same text may be an ordinary value. */
 const LOGIN_MEMBERS: ReadonlySet<string> = new Set([
   'login',

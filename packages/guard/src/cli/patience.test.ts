@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { Patience, RESPONSE_TIMEOUT_MS, SHORT_TIMEOUT_MS } from './patience.js';
+
+const [ONE, OTHER] = ['http://127.0.0.1:8080', 'http://127.0.0.1:8081'];
+
+describe('the wait of status for a site', () => {
+  it('is short once 32 sites of its web server have not answered, and not for another web server', () => {
+    const patience = new Patience();
+    for (let count = 0; count < 32; count++) {
+      expect(patience.getTimeoutMs(ONE)).toBe(RESPONSE_TIMEOUT_MS);
+      patience.record(ONE, false);
+    }
+    expect([ONE, OTHER].map((upstream) => patience.getTimeoutMs(upstream))).toEqual([
+      SHORT_TIMEOUT_MS,
+      RESPONSE_TIMEOUT_MS,
+    ]);
+  });
+
+  it('is long again once a site answers', () => {
+    const patience = new Patience();
+    for (let count = 0; count < 40; count++) patience.record(ONE, false);
+    patience.record(ONE, true);
+    expect(patience.getTimeoutMs(ONE)).toBe(RESPONSE_TIMEOUT_MS);
+  });
+});

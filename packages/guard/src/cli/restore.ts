@@ -1,0 +1,229 @@
+import { existsSync, rmSync } from 'node:fs';
+import { access, mkdir, readdir, rename, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { CONFIG_FILE, ConfigError, getDatabaseUrl, readConfigFile } from '../config/load-config.js';
+import { syncFolder } from '../lib/files.js';
+import { tryLock } from '../storage/data-dir-lock.js';
+import { databaseFile } from '../storage/open-storage.js';
+import {
+  copyPrivate,
+  describeFailure,
+  describeFile,
+  isExplained,
+  type Manifest,
+  NAMED,
+  readFolder,
+  readManifest,
+  SETTINGS,
+  withSignals,
+} from './back-up-files.js';
+import { type Command, CommandError, readArguments, required } from './command.js';
+import { toPathBelow } from './named-files.js';
+import { describeStart } from './start-hint.js';
+
+export const restoreCommand: Command = {
+  name: 'restore',
+  summary: 'Restore a data folder from a back-up, while guard does not run.',
+  help: `security-optimizer restore FOLDER --data-dir DIR [--replace]
+
+  FOLDER           a folder that \`back-up\` has filled
+  --data-dir DIR   guard's data folder
+  --replace        move what is in the data folder into its folder replaced-TIME
+
+All files are checked and copied into the data folder first, and then take the place of the present ones. When one of them is
+missing, differs from what was written, or can't be copied, nothing is changed. Files that belong outside the data folder are
+not written: the command prints how to copy them to their places.`,
+  async run(args) {
+    const { values, positionals } = readArguments(args, {
+      'data-dir': { type: 'string' },
+      replace: { type: 'boolean', default: false },
+    });
+    const folder = resolve(readFolder(positionals));
+    const dataDir = resolve(required('data-dir', values['data-dir']));
+    const { madeAt, files, named } = await restore(folder, dataDir, { replace: values.replace, now: new Date() });
+    const outside = await listOutside(dataDir, named, files);
+    const restored = Object.keys(files).length - named.length + named.filter((each) => isInside(dataDir, each)).length;
+    process.stdout.write(`Restored ${restored} files of ${madeAt}.\n`);
+    process.stdout.write(await describeOutside(folder, dataDir, outside));
+    process.stdout.write(describeStart(dataDir));
+    return 0;
+  },
+};
+
+interface RestoreOptions {
+  readonly replace: boolean;
+  readonly now: Date;
+}
+
+/** Where files are copied to before they take the place of the present ones; a restore that was killed may leave it. */
+const STAGING = 'restoring';
+
+/** @throws CommandError, ConfigError. The data from before are in force then */
+async function restore(folder: string, dataDir: string, options: RestoreOptions): Promise<Manifest> {
+  const manifest = await readManifest(folder);
+  for (const [name, expected] of Object.entries(manifest.files)) {
+    const found = await describeFile(join(folder, name)).catch(() => null);
+    if (found === null)
+      throw new CommandError(`${join(folder, name)} is missing or can’t be read. Nothing was changed.`);
+    if (found.sha256 !== expected.sha256) {
+      throw new CommandError(`${join(folder, name)} is not as it was written. Nothing was changed.`);
+    }
+  }
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    const lock = tryLock(join(dataDir, 'guard.lock'), 0);
+    if (lock === null) throw new CommandError('Guard runs on this data folder. Stop it first; nothing was changed.');
+    try {
+      await replaceData(folder, dataDir, manifest, options);
+    } finally {
+      lock.close();
+    }
+  } catch (error) {
+    if (isExplained(error)) throw error;
+    throw new CommandError(
+      `The restore failed: ${describeFailure(error, dataDir)}. The data in force are those from before.`,
+    );
+  }
+  return manifest;
+}
+
+async function replaceData(folder: string, dataDir: string, manifest: Manifest, options: RestoreOptions) {
+  const database = await findDatabase(folder, dataDir);
+  const databaseBelow = toPathBelow(dataDir, database);
+  if (databaseBelow === null && existsSync(database)) {
+    throw new CommandError(`${database} is there already. Move it away; nothing was changed.`);
+  }
+  const present = await listPresent(dataDir);
+  if (present[0] !== undefined && !options.replace) {
+    throw new CommandError(`${dataDir} is in use already (${present[0]}). Name --replace to move its files aside.`);
+  }
+  const staging = join(dataDir, STAGING);
+  const aside = join(dataDir, `replaced-${options.now.toISOString().replace(/[-:]|\.\d+/g, '')}`);
+  const databaseStaged = databaseBelow === null ? `${database}.restored.tmp` : join(staging, databaseBelow);
+  const cleanUp = () => {
+    rmSync(staging, { recursive: true, force: true, maxRetries: 5 });
+    if (databaseBelow === null) rmSync(databaseStaged, { force: true });
+  };
+  cleanUp();
+  try {
+    await withSignals(cleanUp, async () => {
+      await mkdir(join(staging, 'sites'), { recursive: true, mode: 0o700 });
+      for (const [name, to] of listCopies(dataDir, manifest)) {
+        const target = name === SETTINGS ? databaseStaged : join(staging, to);
+        if (name !== SETTINGS && existsSync(target)) continue;
+        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+        await copyPrivate(join(folder, name), target);
+      }
+    });
+    await withSignals(null, async () => {
+      if (present.length > 0) await mkdir(aside, { mode: 0o700 });
+      // An empty folder would be in the way.
+      if (!present.includes('sites')) await rmdir(join(dataDir, 'sites')).catch(() => {});
+      const isConfig = (name: string) => Number(name === CONFIG_FILE);
+      await moveAll([
+        // The configuration leaves first and comes last: guard does not start without it, so it never starts with half
+        // of the files when the restore is killed.
+        ...[...present]
+          .sort((one, other) => isConfig(other) - isConfig(one))
+          .map((name) => [join(dataDir, name), join(aside, name)] as const),
+        ...(databaseBelow === null && manifest.files[SETTINGS] !== undefined
+          ? [[databaseStaged, database] as const]
+          : []),
+        ...(await readdir(staging))
+          .sort((one, other) => isConfig(one) - isConfig(other))
+          .map((name) => [join(staging, name), join(dataDir, name)] as const),
+      ]);
+    });
+  } catch (error) {
+    await rmdir(aside).catch(() => {});
+    throw error;
+  } finally {
+    cleanUp();
+  }
+  await syncFolder(dataDir);
+}
+
+/** What is copied into the data folder: names in the back-up, and paths below the data folder. The guard's own first. */
+function listCopies(dataDir: string, { files, named }: Manifest): readonly (readonly [string, string])[] {
+  const own = Object.keys(files).filter((name) => !name.startsWith(`${NAMED}/`));
+  return [
+    ...own.map((name) => [name, name] as const),
+    ...named.flatMap(({ copy, path }) => {
+      const below = toPathBelow(dataDir, path);
+      return below === null ? [] : [[copy, below] as const];
+    }),
+  ];
+}
+
+/** Renames one file after the other. When one can't be renamed, those before it get their names back. */
+async function moveAll(moves: readonly (readonly [from: string, to: string])[]): Promise<void> {
+  const done: (readonly [string, string])[] = [];
+  try {
+    for (const move of moves) {
+      await rename(...move);
+      done.push(move);
+    }
+  } catch (error) {
+    for (const [from, to] of done.reverse()) await rename(to, from);
+    throw error;
+  }
+}
+
+/** Location of the backed-up configuration's database in this data folder. @throws ConfigError */
+async function findDatabase(folder: string, dataDir: string): Promise<string> {
+  const mistakes: string[] = [];
+  const config = await readConfigFile(join(folder, CONFIG_FILE), mistakes);
+  if (config === null) throw new ConfigError(mistakes);
+  return databaseFile(getDatabaseUrl(config), dataDir);
+}
+
+/** Files that belong to a running guard, are created again when needed, or are not guard's. */
+const NOT_REPLACED =
+  /^(?:guard\.lock|config\.lock|guard\.pid|guard\.sites|replaced-.*|restoring|lost\+found)(?:-journal|-wal|-shm)?$/;
+
+/** What a data folder contains that a restore would replace. */
+async function listPresent(dataDir: string): Promise<readonly string[]> {
+  const hasSites = (await readdir(join(dataDir, 'sites')).catch(() => [])).length > 0;
+  return (await readdir(dataDir)).filter((name) => !NOT_REPLACED.test(name) && (name !== 'sites' || hasSites)).sort();
+}
+
+type Named = Manifest['named'][number];
+
+function isInside(dataDir: string, { path }: Named): boolean {
+  return toPathBelow(dataDir, path) !== null;
+}
+
+/** The files that belong outside the data folder and are not there as they were backed up. */
+async function listOutside(dataDir: string, named: readonly Named[], files: Manifest['files']) {
+  const outside: (Named & { readonly state: 'missing' | 'differs' })[] = [];
+  for (const each of named.filter((entry) => !isInside(dataDir, entry))) {
+    const path = resolve(dataDir, each.path);
+    const isThere = await access(path).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+    );
+    const found = await describeFile(path).catch(() => null);
+    if (found?.sha256 !== files[each.copy]?.sha256) outside.push({ ...each, state: isThere ? 'differs' : 'missing' });
+  }
+  return outside;
+}
+
+/** A text for people, empty when there is nothing to do. */
+async function describeOutside(
+  folder: string,
+  dataDir: string,
+  outside: Awaited<ReturnType<typeof listOutside>>,
+): Promise<string> {
+  if (outside.length === 0) return '';
+  const { uid } = await stat(dataDir);
+  const lines = outside.map(({ copy, path, key, state }) => {
+    const names = [join(folder, copy), resolve(dataDir, path)].map(quote).join(' ');
+    return `  # ${key}: the file ${state === 'missing' ? 'is missing' : 'differs from the back-up, and stays as it is'}\n  install -D --mode=600 --owner=${uid} ${names}\n`;
+  });
+  return `These files belong outside the data folder, where nothing was written. Guard does not start without them. To copy them:\n${lines.join('')}`;
+}
+
+/** A word of a shell's command line. */
+function quote(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
