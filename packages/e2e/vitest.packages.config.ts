@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** They take minutes, and some need Debian's mirror. `PACKAGE_TESTS=short` skips them. */
-const LONG = ['debian-package', 'container', 'install-guide'].map((name) => `src/packages/${name}.test.ts`);
+/** They need root and a Debian from its mirror. `PACKAGE_TESTS=short` skips them. */
+const LONG = ['debian-package', 'container'].map((name) => `src/packages/${name}.test.ts`);
 
 /** Builds and installs the packages as users do. The tests start their own sites. */
 export default defineConfig({

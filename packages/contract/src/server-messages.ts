@@ -45,7 +45,7 @@ export const serverMessages = {
   connector_redirected:
     'The web server behind guard redirects guard’s commands for {host} to {target}. Let requests with the header X-Security-Optimizer-Command through to WordPress.',
   connector_redirected_by_scheme:
-    'The web server behind guard redirects guard’s commands to {target}, although they name their scheme. Let it go by the header X-Forwarded-Proto: docs/operator/operations.md, “The web server behind guard”.',
+    'The web server behind guard redirects guard’s commands to {target}, although they name their scheme. Let it go by the header X-Forwarded-Proto. The guide for operators shows how, under “The visitor’s scheme”.',
   connector_redirected_to_host:
     'The web server behind guard redirects guard’s commands for {host} to {target}. If that is the site’s name, attach it again with --host and that name.',
   // Alerts

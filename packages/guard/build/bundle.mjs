@@ -23,6 +23,7 @@ const programs = [
   { input: { 'sqlite-thread': 'storage/sqlite-worker.ts' } },
   { input: { 'load-config': 'config/load-config-thread.ts' } },
   { input: { 'site-files': 'cli/site-files-program.ts' } },
+  { input: { unfinished: 'cli/unfinished-program.ts' } },
   { input: { 'activity-writer': 'activity/store/writer-thread.ts' } },
 ];
 

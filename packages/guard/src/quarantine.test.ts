@@ -3,12 +3,13 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runInChild } from '../test/support/command-line.js';
+import { runInChild, serve } from '../test/support/command-line.js';
 import { fakeConnector } from '../test/support/fake-connector.js';
 import { recordedLog } from '../test/support/logs.js';
 import { dataFolderFor, runningGuard } from '../test/support/running-guard.js';
 import { eventually } from '../test/support/scratch.js';
 import { SECRET } from '../test/support/site-config.js';
+import { wordpressFolder } from '../test/support/wordpress-folder.js';
 import { secretFile } from './config/load-config.js';
 
 /** A web server that counts its requests. */
@@ -166,6 +167,43 @@ describe('a site with an invalid secret is quarantined alone', () => {
     const second = await runningGuard(dataDir);
     expect((await send(second.url, 'bad.example.com')).body).toBe('from WordPress');
     expect(bad.calls()).toBeGreaterThan(0);
+  });
+
+  it('until `attach` has written its key again: the running guard serves it at once, and the command says so', async () => {
+    const { bad, dataDir, secret } = await twoSites();
+    const wordpress = await wordpressFolder();
+    const file = join(dataDir, 'guard.json');
+    const { sites, ...config } = JSON.parse(await readFile(file, 'utf8'));
+    const placed = sites.map((site: { id: string }) =>
+      site.id === 'bad' ? { ...site, wordpressDir: wordpress } : site,
+    );
+    await writeFile(file, JSON.stringify({ ...config, sites: placed }));
+    await rm(secret);
+    const { url } = await serve(dataDir);
+    expect((await send(url, 'bad.example.com')).status).toBe(503);
+    const attach = ['attach', '--wordpress', wordpress, '--data-dir', dataDir];
+    const outcome = await runInChild(...attach);
+    expect(outcome.stdout).toContain('The running guard serves bad again.');
+    expect((await send(url, 'bad.example.com')).body).toBe('from WordPress');
+    expect(bad.calls()).toBeGreaterThan(0);
+    // The next fault is not one that `attach` mends.
+    await chmod(secret, 0o644);
+    const again = await runInChild(...attach);
+    expect([again.status, again.stderr]).toEqual([
+      1,
+      expect.stringContaining('bad is still in quarantine; `doctor bad`'),
+    ]);
+  });
+
+  it.each([[[]], [['--purge']]])('until the site that has one of its hosts is removed (%j)', async (more) => {
+    const { dataDir } = await twoSites(['good.example.com', 'bad.example.com']);
+    const { url } = await serve(dataDir);
+    expect((await send(url, 'bad.example.com')).status).toBe(503);
+    expect(await runInChild('sites', 'remove', '--site', 'good', '--data-dir', dataDir, ...more)).toMatchObject({
+      ...{ status: 0, stdout: expect.stringContaining('The running guard serves bad again.') },
+    });
+    expect((await send(url, 'bad.example.com')).body).toBe('from WordPress');
+    expect((await send(url, 'good.example.com')).body).toBe('from WordPress');
   });
 
   it('and recovery commands can still change its settings', async () => {

@@ -108,6 +108,57 @@ describe('a site whose stored settings can’t be used is quarantined alone', ()
     await eventually(() => bad.policy !== null);
   });
 
+  it('and the record of the change does not claim that a default was in force', async () => {
+    const { dataDir, store, db } = await twoSites();
+    await store('login_access', '"203.0.113.7"');
+    expect((await runInChild('login-access', 'clear', '--data-dir', dataDir, '--site', 'bad')).status).toBe(0);
+    const rows = await db.selectFrom('audit').select(['name', 'before', 'after']).execute();
+    expect(rows).toEqual([{ name: 'login_access', before: 'null', after: '[]' }]);
+  });
+
+  it.each<[string, string[], string, string]>([
+    ['away-mode', ['off'], 'away_mode', '{"type":"sometimes"}'],
+    ['login-access', ['clear'], 'login_access', '"203.0.113.7"'],
+    ['login-url', ['reset'], 'login_url', '{"type":"own"}'],
+    ['pause', ['5'], 'paused_until', '"soon"'],
+    ['resume', [], 'paused_until', '{'],
+  ])('and is served again once `%s` has replaced the value', async (command, args, name, value) => {
+    const { dataDir, store } = await twoSites();
+    await store(name, value);
+    const guard = await serve(dataDir);
+    expect(await get(guard.url, 'bad.example.com')).toMatchObject({ status: 503 });
+    expect(await runInChild(command, ...args, '--data-dir', dataDir, '--site', 'bad')).toMatchObject({
+      ...{ status: 0, stderr: '', stdout: expect.stringContaining('The running guard serves bad again.') },
+    });
+    expect(await get(guard.url, 'bad.example.com')).toMatchObject({ status: 200 });
+  });
+
+  it('and a recovery command that did not mend the reason says so', async () => {
+    const { dataDir, store } = await twoSites();
+    await writeFile(secretFile(dataDir, 'bad'), 'short');
+    await store('login_access', '"203.0.113.7"');
+    const guard = await serve(dataDir);
+    const on = ['--data-dir', dataDir, '--site', 'bad'];
+    expect(await runInChild('login-access', 'clear', ...on)).toMatchObject({
+      status: 1,
+      stdout: 'The Login Access list is empty. Every address may try to log in.\n',
+      stderr: 'The site bad is still in quarantine; `doctor bad` tells why.\n',
+    });
+    await store('login_attempts', '"many"');
+    for (const command of [
+      ['pause', '5'],
+      ['settings', 'export'],
+    ]) {
+      const { status, stderr } = await runInChild(...command, ...on);
+      expect(status).toBe(1);
+      expect(stderr).toMatch(
+        /stored value of login_attempts can’t be used: .*security-optimizer settings import.* --site bad/s,
+      );
+      expect(stderr).not.toContain('database');
+    }
+    expect(await get(guard.url, 'bad.example.com')).toMatchObject({ status: 503 });
+  });
+
   it('also when it is added to a running guard', async () => {
     const { dataDir, store, sites } = await twoSites();
     await store('login_attempts', '"many"');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqlite } from '../src/storage/sqlite.js';
-import { bin, runInChild, serve } from './support/command-line.js';
+import { bin, runIn, runInChild, serve } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { callApi, dataFolderFor } from './support/running-guard.js';
 import { eventually, scratchFolder } from './support/scratch.js';
@@ -233,6 +233,45 @@ describe('the files that the configuration names', () => {
   });
 });
 
+describe('settings that only the environment holds', () => {
+  it('are recorded, without secrets, and `restore` names those that are not set any more', async () => {
+    const dataDir = await dataFolderFor(
+      await fakeConnector(),
+      {},
+      { mail: { smtp: { host: '127.0.0.1', user: 'guard', passwordFile: 'none', from: 'a@example.com' } } },
+    );
+    const list = join(await scratchFolder(), 'list.txt');
+    await writeFile(list, '192.0.2.0/24\n');
+    const variables = {
+      SECURITY_OPTIMIZER_TRUSTED_PROXIES: `203.0.113.1 file:${list}`,
+      SECURITY_OPTIMIZER_DATABASE: 'sqlite:elsewhere.sqlite',
+      SECURITY_OPTIMIZER_SMTP_PASSWORD: 'secret of the mail server',
+    };
+    await serve(dataDir, variables);
+    const folder = join(await scratchFolder(), 'back-up');
+    // Only the running guard has them, as with variables of a service.
+    const { status, stdout, stderr } = await runInChild('back-up', folder, '--data-dir', dataDir);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('from its environment: SECURITY_OPTIMIZER_DATABASE, SECURITY_OPTIMIZER_TRUSTED_PROXIES, ');
+    const manifest = await readFile(join(folder, 'back-up.json'), 'utf8');
+    expect(manifest + stdout).not.toContain('secret of');
+    expect(JSON.parse(manifest).environment).toContainEqual({
+      name: 'SECURITY_OPTIMIZER_TRUSTED_PROXIES',
+      value: variables.SECURITY_OPTIMIZER_TRUSTED_PROXIES,
+    });
+    expect(await readdir(folder)).toContain('guard.sqlite');
+    await rm(list);
+    const restored = await runInChild('restore', folder, '--data-dir', join(await scratchFolder(), 'data'));
+    expect(restored).toMatchObject({ status: 0, stderr: '' });
+    expect(restored.stdout).toContain(`SECURITY_OPTIMIZER_TRUSTED_PROXIES='203.0.113.1 file:${list}'\n`);
+    expect(restored.stdout).toMatch(/^ {2}SECURITY_OPTIMIZER_SMTP_PASSWORD: its value is not in the back-up$/m);
+    expect(restored.stdout).toMatch(/install -D .*list\.txt/);
+    const again = runIn(variables, ['restore', folder, '--data-dir', join(await scratchFolder(), 'data')]);
+    expect(again.stdout).not.toMatch(/TRUSTED_PROXIES=|DATABASE=/);
+    expect(again.stdout).not.toContain('its value is not');
+  });
+});
+
 describe.skipIf(!canMount())('on a full disk (skipped where nothing can be mounted)', () => {
   it('a back-up that fails names the cause and removes its parts, and a folder that was there stays', async () => {
     const { dataDir } = await guardAtWork();
@@ -248,6 +287,32 @@ describe.skipIf(!canMount())('on a full disk (skipped where nothing can be mount
     }
     expect((await readdir(disk)).sort()).toEqual(['ballast', 'mine']);
     expect(await readdir(join(disk, 'mine'))).toEqual([]);
+  });
+
+  it('a restore into a new folder, an export and a shared connector leave nothing, and name the cause', async () => {
+    const { dataDir, guard, folder } = await guardAtWork();
+    expect((await runInChild('back-up', folder, '--data-dir', dataDir)).status).toBe(0);
+    guard.child.kill('SIGTERM');
+    await once(guard.child, 'exit');
+    const disk = await smallDisk('1m');
+    await fillDisk(disk);
+    const full = { status: 1, stdout: '', stderr: expect.stringMatching(/^.*\bdisk\b.* is full.*\n$/i) };
+    for (const command of [
+      ['restore', folder, '--data-dir', join(disk, 'data')],
+      ['privacy', 'export', '--user', 'mia', '--data-dir', dataDir, '--output', join(disk, 'mia.json')],
+      ['share-connector', join(disk, 'connector')],
+    ]) {
+      expect(await runInChild(...command)).toEqual(full);
+      expect(await readdir(disk)).toEqual(['ballast']);
+    }
+    const lost = spawnSync(
+      'sh',
+      ['-c', '"$0" "$@" > /dev/full', process.execPath, bin, 'sites', 'export', '--data-dir', dataDir],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect(lost).toMatchObject({ status: 1, stderr: 'The output could not be written (ENOSPC).\n' });
   });
 
   it.each([

@@ -73,7 +73,7 @@ const SECONDS = {
   'e2e, embedded (installs)': 130,
   'e2e, production (login,installs,others)': 120,
   sandbox: 105,
-  'e2e, packages': 100,
+  'e2e, packages': 200,
   'dashboard, visual': 75,
   'e2e, chaos': 45,
   scripts: 30,

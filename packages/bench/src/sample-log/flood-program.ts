@@ -35,7 +35,7 @@ async function flood(duration: number, rate: number): Promise<FloodReport> {
   for (let passed = 0; passed < duration; passed = (performance.now() - startedAt) / 1000) {
     const due = Math.floor(passed * rate) - sent;
     const visits = Array.from({ length: due }, (_, index) => createVisit(sent + index));
-    writes.push(store.write({ site: FLOOD_SITE, visits: packVisits(visits), dropped: 0 }));
+    writes.push(store.write([{ site: FLOOD_SITE, visits: packVisits(visits), dropped: 0 }]));
     sent += due;
     if (passed > duration * WARM_UP) memory.push(process.memoryUsage().rss);
     await new Promise((resolve) => setTimeout(resolve, BATCH_MS));

@@ -10,6 +10,8 @@ const KNOWN: ReadonlySet<string> = new Set([
   // On and off, and former values of guard's settings.
   ...[word('on'), word('off'), word('On'), word('Off'), word('Default'), word('everyone'), word('nobody')],
   ...[word('Given'), word('Not given'), word('every address')],
+  // In place of a stored value that could not be used.
+  word('unusable value'),
   word('Capabilities of roles'),
   // The standard roles of WordPress.
   ...[word('Administrator'), word('Editor'), word('Author'), word('Contributor'), word('Subscriber')],

@@ -22,6 +22,7 @@ import { join } from 'node:path';
 import { openSqlite } from '@security-optimizer/guard/testing';
 import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports';
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
+import { fetchWpCli } from '@security-optimizer/sandbox/wordpress/wp-cli';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../stacks/until.js';
 import { projectDir, readSectionCommands, replaceAll } from '../suites/installs/helpers.js';
@@ -38,6 +39,14 @@ function chooseOwner(): number {
     process.getuid?.() === 0 && spawnSync(process.execPath, [PROGRAM, '--version'], asUser).status === 0;
   return isSwitching ? GUARD_UID : (process.getuid?.() ?? 0);
 }
+
+const hasPhp = spawnSync('php', ['-r', 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);']).status === 0;
+
+const toWeekday = (time: number) =>
+  new Date(time).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }).toLowerCase();
+
+/** The constant that the guide names, for a machine where the site's name leads nowhere. */
+const guardUrl = (origin: string) => `define( 'SECURITY_OPTIMIZER_GUARD_URL', '${origin}' );`;
 
 /** A WordPress that is only files, for commands that need its folder. */
 function makeFolder(folder: string): string {
@@ -99,6 +108,8 @@ describe('docs/operator/operations.md', () => {
         '/etc/systemd/system/': `${join(dir, 'units')}/`,
         'http://127.0.0.1:8081': wordpress.upstream,
         'chown security-optimizer:': `chown ${owner}`,
+        // Away Mode that would begin at once asks for a confirmation.
+        'saturday,sunday': [2, 3].map((days) => toWeekday(Date.now() + days * 86_400_000)).join(','),
         'https://www.cloudflare.com': `http://127.0.0.1:${(network.address() as AddressInfo).port}`,
       },
       substitute: (command) => systemctl[command],
@@ -256,6 +267,52 @@ describe('docs/operator/operations.md', () => {
       const text = await run(`${command} --site example-com --data-dir /var/lib/security-optimizer`);
       expect([command, text]).toEqual([command, expect.stringMatching(/\S/)]);
     }
+  });
+
+  it.skipIf(!hasPhp)('"WP-CLI" does what each command says, in the site and through guard', async () => {
+    const config = join(wordpress.wordpressDir, 'wp-config.php');
+    writeFileSync(config, readFileSync(config, 'utf8').replace('<?php', `<?php ${guardUrl(origin)}`));
+    const php = `exec php ${await fetchWpCli()} --allow-root --path=${wordpress.wordpressDir} "$@"`;
+    writeFileSync(join(dir, 'bin/wp'), `#!/bin/sh\n${php}\n`, { mode: 0o755 });
+    // The section about personal data has erased the second factor of this user, too.
+    const database = openSqlite(join(data, 'guard.sqlite'), { busyTimeoutMs: 5000 });
+    database.exec(`insert into second_factors (site, user_id, login, secret, key_id, last_step, created_at, enabled_at)
+      values ('example-test', 8, 'mia', 'x', 'x', 0, 1, 1)`);
+    database.close();
+    // A section above has made the guide's address that of a proxy.
+    const toOther = (command: string) => command.replace('192.0.2.7', '203.0.113.7');
+    const commands = readSectionCommands(FILE, 'WP-CLI');
+    await guide.follow(commands.map((each) => ({ ...each, command: toOther(each.command) })));
+    expect(printed('wp security-optimizer status')).toMatch(/login_url\s+default/);
+    expect(printed('settings list')).toMatch(/^disable_xml_rpc\s+[01]$/m);
+    expect(printed('settings get')).toMatch(/^[01]\n$/);
+    expect(printed('settings set')).toBe('Success: XML-RPC is turned off.\n');
+    expect(printed('wp security-optimizer block')).toBe('Success: 203.0.113.7 is blocked.\n');
+    expect(printed('wp security-optimizer unblock')).toBe('Success: 203.0.113.7 is not blocked any more.\n');
+    expect(JSON.parse(printed('--preset=blocked') ?? '')).toEqual(expect.any(Array));
+    expect(printed('two-factor status')).toMatch(/owner\s+administrator\s+no/);
+    expect(printed('two-factor reset mia')).toMatch(/^Success: /);
+    expect(printed('login-url set')).toBe('Success: The login is at /my-login now.\n');
+    expect(printed('away-mode on')).toMatch(/^Success: Away Mode /);
+    const get = (path: string, ...more: readonly string[]) =>
+      run(`curl -s -o /dev/null -w '%{http_code}' ${more.join(' ')} -H 'Host: example.test' ${origin}${path}`);
+    expect(await get('//xmlrpc.php', '--request POST')).toBe('403');
+    expect([await get('/wp-login.php'), await get('/my-login')]).toEqual(['404', '200']);
+
+    // WP-CLI checks options itself, by what the commands declare.
+    const help = await run('wp help security-optimizer block | cat');
+    expect(help).toContain('wp security-optimizer block <address> [--for=<time>] [--note=<note>]');
+    const refused = (command: string) =>
+      run(`! { ${command}; } 2>&1`).then((text) => text.trim().split('\n').join(' '));
+    expect(await refused('wp security-optimizer settings set login_attempts 4')).toContain('login_attempts: Use 0, 3');
+    expect(await refused('wp security-optimizer log --format=xml')).toContain("Invalid value specified for 'format'");
+    expect(await refused('wp security-optimizer log --colour')).toContain('unknown --colour parameter');
+    expect(await refused('wp security-optimizer block')).toContain('usage: wp security-optimizer block <address>');
+    for (const format of ['csv', 'yaml', 'count', 'json', 'table']) {
+      expect(await run(`wp security-optimizer log --users --format=${format}`), format).toMatch(/WP-CLI|^\d+$/);
+    }
+    await run('wp security-optimizer away-mode off && wp security-optimizer login-url off');
+    expect([await get('/wp-login.php'), await get('/my-login')]).toEqual(['200', '404']);
   });
 
   it('"One connector for all sites of a machine" lets the site run the shared copy', async () => {

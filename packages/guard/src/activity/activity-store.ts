@@ -10,7 +10,7 @@ import type { PackedVisits } from './packed-visits.js';
  * `Ms`. Every method that returns a promise may throw StorageError.
  */
 
-/** A batch of visits for the writer thread. */
+/** A batch of visits of one site for the writer thread. */
 export interface VisitBatch {
   readonly site: SiteId;
   readonly visits: PackedVisits;
@@ -239,10 +239,10 @@ export interface RetainedActivity {
 
 export interface ActivityStore {
   /**
-   * Sends a batch to the writer thread; resolves when it is committed. Never waits for readers. Visits that cannot be
-   * written do not make it fail: they are counted once as dropped visits of the site.
+   * Sends batches to the writer thread; resolves when all are committed. Never waits for readers. Visits that cannot be
+   * written do not make it fail: they are counted once as dropped visits of their site.
    */
-  write(batch: VisitBatch): Promise<void>;
+  write(batches: readonly VisitBatch[]): Promise<void>;
   listVisits(window: Window<VisitFilter>): Promise<readonly VisitRow[]>;
   /** Finds visits by the text or reference of the filter, in bounded steps. */
   searchVisits(window: Window<VisitFilter>): Promise<FoundRows<VisitRow>>;

@@ -262,7 +262,7 @@ describe('attackers', () => {
       rule: 'system-folders',
     });
     const visits = [wrong('192.0.2.1', 2), wrong('198.51.100.1', 5), wrong('203.0.113.1', 4), refused];
-    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
     const login = (address: string) => createEvent({ uid: address, at: NOW_SECONDS + 60, address, kind: 'login' });
     const read = async () => {
       const { data } = await readAttackers(
@@ -287,7 +287,7 @@ describe('attackers', () => {
     // A member who followed an old link is no attacker; who scanned and then logged in is one.
     const scan = (address: string, count: number) =>
       createVisit({ at: NOW, address, target: '/old.zip', status: 404, rule: null, count });
-    await store.write({ site: SITE, visits: packVisits([scan('192.0.2.4', 4), scan('192.0.2.5', 5)]), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits([scan('192.0.2.4', 4), scan('192.0.2.5', 5)]), dropped: 0 }]);
     await store.writeEvents(SITE, [login('192.0.2.4')]);
     expect(await read()).toEqual([4, 2]);
     await store.writeEvents(SITE, [login('192.0.2.5')]);
@@ -314,7 +314,7 @@ describe('attackers', () => {
             ...{ rule, status: rule === null ? 404 : 403, failedLogins: rule === null ? failedLogins : 0 },
           }),
         );
-        await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+        await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
         const facts = await store.attacks(SITE, day, day);
         const sent = attacks.reduce(
           (sum, { rule, count, failedLogins, scans }) =>

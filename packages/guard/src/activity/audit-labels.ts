@@ -6,6 +6,7 @@ import { toLocalTimestamp } from '../lib/time-zone.js';
 import type { AuditRow, JsonValue } from '../settings/audit-store.js';
 import { isCommandLine, WP_CLI } from '../settings/audit-store.js';
 import { toValueName } from '../settings/simple-settings.js';
+import { settingNames } from '../settings/site-settings.js';
 import type { NewEvent } from './activity-store.js';
 
 type EventLabels = Pick<NewEvent, 'kind' | 'object' | 'before' | 'after'>;
@@ -49,7 +50,9 @@ function toLabels({ name, before, after }: AuditRow, timeZone: string): EventLab
     return labels('user.renamed', toText(before), toText(before), toText(after));
   }
   const { title, show } = settings.get(name) ?? { title: name, show: toText };
-  return labels('product.setting', title, show(before, timeZone), show(after, timeZone));
+  // No setting has the value null. It is recorded in place of one that could not be used.
+  const former = before === null && readableSettings.has(name) ? UNUSABLE : show(before, timeZone);
+  return labels('product.setting', title, former, show(after, timeZone));
 }
 
 /** Audit rows that are not changes of settings, by name. */
@@ -70,6 +73,12 @@ const others: Readonly<Record<string, (before: JsonValue, after: JsonValue) => E
   block_ended: (before) => labels('product.block-ended', getMember(before, 'name')),
   unblock_visitor: (before) => labels('product.unblocked', getMember(before, 'name')),
 };
+
+/** As `formatEventValue` knows it. */
+const UNUSABLE = 'unusable value';
+
+/** Settings whose stored values are checked when they are read; the channels of alerts are not among them. */
+const readableSettings: ReadonlySet<string> = new Set([...settingNames, 'paused_until']);
 
 /** Settings by their stored names. */
 const settings: ReadonlyMap<string, { readonly title: string; readonly show: Show }> = new Map([

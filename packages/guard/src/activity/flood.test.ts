@@ -157,10 +157,12 @@ describe('a flood of refused requests', () => {
     let stored = 0;
     let bytes = 0;
     let dropped = 0;
-    const write: ActivityStore['write'] = async (batch) => {
-      stored += batch.visits.hits;
-      bytes += batch.visits.bytes.length;
-      dropped += batch.dropped;
+    const write: ActivityStore['write'] = async (batches) => {
+      for (const batch of batches) {
+        stored += batch.visits.hits;
+        bytes += batch.visits.bytes.length;
+        dropped += batch.dropped;
+      }
       await freed;
     };
     const { log, clock, refuse } = await floodedLog({ write });

@@ -140,7 +140,8 @@ export function createGuardEvents(deps: {
         const event = toEvent(row, timeZone(site));
         add(events, site, { ...event, address: shorten(site, event.address) });
       }
-      if (isSwitch) on.set(site, before === 0);
+      // A value that could not be used is null. Rather one row too many than one that is missing.
+      if (isSwitch) on.set(site, before !== 1);
     }
     for (const own of events.values()) own.reverse();
     return events;

@@ -23,7 +23,7 @@ interface Batch {
 }
 
 /** A log with a store that keeps deep copies, as another thread would. Its clock advances only by `passes`. */
-function createTestLog(write?: (batch: VisitBatch) => Promise<void>) {
+function createTestLog(write?: (batches: readonly VisitBatch[]) => Promise<void>) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const batches: Batch[] = [];
@@ -35,10 +35,11 @@ function createTestLog(write?: (batch: VisitBatch) => Promise<void>) {
   };
   const { logger, events } = recordedLog();
   const store = {
-    async write(batch: VisitBatch) {
-      const { visits, ...rest } = structuredClone(batch);
-      batches.push({ ...rest, visits: [...unpackVisits(visits)] });
-      await write?.(batch);
+    async write(sent: readonly VisitBatch[]) {
+      for (const { visits, ...rest } of structuredClone(sent)) {
+        batches.push({ ...rest, visits: [...unpackVisits(visits)] });
+      }
+      await write?.(sent);
     },
   };
   const log = createVisitLog({
@@ -220,6 +221,57 @@ describe('visits', () => {
     expect(stored + dropped()).toBe(31_010);
     expect(visits().length).toBe(20_011);
     expect(batches.filter(({ site }) => site === 'quiet').map((batch) => batch.dropped)).toEqual([0]);
+  });
+
+  it.each(['new visits', 'repeats'])('are stored once when everything is written in between: %s', async (kind) => {
+    const { log, visits } = createTestLog();
+    if (kind === 'repeats') {
+      log.add('site', createRequest('/before'));
+      await advance(100);
+    }
+    log.add('site', createRequest('/before'));
+    // As when another site is removed.
+    await log.writeAll();
+    log.add('site', createRequest('/after'));
+    await advance(2500);
+    await log.stop();
+    const counts = new Map<string, number>();
+    for (const { target, count } of visits()) counts.set(target, (counts.get(target) ?? 0) + count);
+    expect([...counts]).toEqual([
+      ['/before', kind === 'repeats' ? 2 : 1],
+      ['/after', 1],
+    ]);
+  });
+
+  it('of all sites are sent in one call, and those of each site are one batch', async () => {
+    const calls: number[] = [];
+    const { log, batches } = createTestLog(async (sent) => void calls.push(sent.length));
+    for (let site = 0; site < 300; site++) {
+      log.add(`site-${site}`, createRequest('/one'));
+      log.add(`site-${site}`, createRequest('/two'));
+    }
+    await advance(100);
+    expect(calls).toEqual([300]);
+    expect(new Set(batches.map(({ site, visits }) => `${site} ${visits.length}`)).size).toBe(300);
+    expect(batches[299]).toMatchObject({ site: 'site-299', visits: [{ target: '/one' }, { target: '/two' }] });
+  });
+
+  it('of several sites in a call that fails are counted for their own site', async () => {
+    let fails = true;
+    const { log, batches, events } = createTestLog(async () => {
+      if (fails) throw new Error('disk full');
+    });
+    log.add('a', createRequest('/1'));
+    for (let i = 0; i < 3; i++) log.add('b', createRequest(`/${i}`));
+    await advance(100);
+    fails = false;
+    await advance(200);
+    const later = batches.slice(2).map(({ site, visits, dropped }) => [site, visits.length, dropped]);
+    expect(later).toEqual([
+      ['a', 0, 1],
+      ['b', 0, 3],
+    ]);
+    expect(events().filter((event) => event === 'visits-store-failed')).toHaveLength(1);
   });
 
   it('of thousands of sites wait in a bounded number of batches, and each is stored or counted', async () => {

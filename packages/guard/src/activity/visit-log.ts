@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import { plainText } from '../lib/plain-text.js';
 import type { SiteId } from '../site.js';
-import type { ActivityStore } from './activity-store.js';
+import type { ActivityStore, VisitBatch } from './activity-store.js';
 import { type FoldableVisit, FoldBuffer, isFlood, type VisitTexts } from './fold-visits.js';
 import { cleanReferer, maskSecrets } from './mask-secrets.js';
 import {
@@ -78,6 +78,12 @@ interface SiteVisits {
   idle: number;
 }
 
+/** A batch, and the visits that it belongs to. */
+interface UnsentBatch {
+  readonly from: SiteVisits;
+  readonly batch: VisitBatch;
+}
+
 /**
  * Collects visits and sends them to the store ten times a second, in a flood more often. Equal visits of a second
  * become one visit with a count. In a flood, refused visits share rows (see `fold-visits`), which are sent at the end
@@ -100,6 +106,8 @@ export function createVisitLog(deps: {
   const sites = new Map<SiteId, SiteVisits>();
   const recent = new RecentVisits();
   const writes = new Set<Promise<void>>();
+  /** Batches for the next call of the store. */
+  let unsent: UnsentBatch[] = [];
   let inFlight = 0;
   let droppedInAll = 0;
   /** Weight of the folded visits of all sites. */
@@ -189,7 +197,9 @@ export function createVisitLog(deps: {
     const facts = toFacts(observed, siteRules, 0);
     recent.put(hash, visits.fresh, visits.fresh.append(key, facts));
     onVisit?.(site, key.address, facts.agent);
-    if (visits.fresh.rows >= BATCH_VISITS) visits.fresh = writePack(site, visits, visits.fresh);
+    if (visits.fresh.rows < BATCH_VISITS) return;
+    visits.fresh = closePack(site, visits, visits.fresh);
+    send();
   }
 
   function repeat(
@@ -280,44 +290,56 @@ export function createVisitLog(deps: {
       if (visits.second !== now) endSecond(visits);
       // A count of dropped visits waits while the store is busy, since it would be a batch, too.
       if (visits.fresh.rows > 0 || (visits.dropped > 0 && inFlight < ALL_WAITING_MAX)) {
-        visits.fresh = writePack(site, visits, visits.fresh);
+        visits.fresh = closePack(site, visits, visits.fresh);
       }
-      if (secondIsOver && visits.repeats.rows > 0) visits.repeats = writePack(site, visits, visits.repeats);
+      if (secondIsOver && visits.repeats.rows > 0) visits.repeats = closePack(site, visits, visits.repeats);
       const written = visits.inFlight === 0 && visits.dropped === 0 && visits.repeats.rows === 0;
       // After two rotations none of its visits can be found any more.
       if (++visits.idle > 2 * REPEATS_EVERY && written && visits.folds === null) sites.delete(site);
     }
+    send();
     if (sites.size > 0) timer = setTimeout(tick, BATCH_MS).unref();
   }
 
-  /** Sends a batch to the store. Returns the builder of the next one. */
-  function writePack(site: SiteId, visits: SiteVisits, pack: PackedVisitBuilder): PackedVisitBuilder {
-    const { dropped } = visits;
-    const packed = pack.close();
-    const { weight, hits } = packed;
+  /** Makes a batch of a pack. Returns the builder of the next one. */
+  function closePack(site: SiteId, visits: SiteVisits, pack: PackedVisitBuilder): PackedVisitBuilder {
+    const batch = { site, visits: pack.close(), dropped: visits.dropped };
     visits.dropped = 0;
-    visits.inFlight += weight;
-    inFlight += weight + BATCH_COST;
-    const write = store.write({ site, visits: packed, dropped }).then(
+    visits.inFlight += batch.visits.weight;
+    inFlight += batch.visits.weight + BATCH_COST;
+    unsent.push({ from: visits, batch });
+    // The next batch will hardly need more room than this one.
+    return new PackedVisitBuilder(site, pack.used);
+  }
+
+  /** Sends all batches to the store in one call: promises for each site would need more memory than its visits. */
+  function send(): void {
+    const sent = unsent;
+    const site = sent[0]?.batch.site;
+    if (site === undefined) return;
+    unsent = [];
+    const write = store.write(sent.map(({ batch }) => batch)).then(
       () => {
         failing = false;
       },
       (error: unknown) => {
-        visits.dropped += dropped + hits;
-        droppedInAll += hits;
-        // Logged once per outage, not for each of ten batches a second.
+        for (const { from, batch } of sent) {
+          from.dropped += batch.dropped + batch.visits.hits;
+          droppedInAll += batch.visits.hits;
+        }
+        // Logged once per outage, not for each of ten calls a second.
         if (!failing) logger.error({ event: 'visits-store-failed', site, err: error }, 'Visits can’t be stored.');
         failing = true;
       },
     );
     const done = write.finally(() => {
-      visits.inFlight -= weight;
-      inFlight -= weight + BATCH_COST;
+      for (const { from, batch } of sent) {
+        from.inFlight -= batch.visits.weight;
+        inFlight -= batch.visits.weight + BATCH_COST;
+      }
       writes.delete(done);
     });
     writes.add(done);
-    // The next batch will hardly need more room than this one.
-    return new PackedVisitBuilder(site, pack.used);
   }
 
   return {
@@ -343,9 +365,10 @@ export function createVisitLog(deps: {
   function writeAllPacks(): void {
     for (const [site, visits] of sites) {
       endSecond(visits);
-      if (visits.fresh.rows > 0 || visits.dropped > 0) writePack(site, visits, visits.fresh);
-      if (visits.repeats.rows > 0) writePack(site, visits, visits.repeats);
+      if (visits.fresh.rows > 0 || visits.dropped > 0) visits.fresh = closePack(site, visits, visits.fresh);
+      if (visits.repeats.rows > 0) visits.repeats = closePack(site, visits, visits.repeats);
     }
+    send();
   }
 }
 

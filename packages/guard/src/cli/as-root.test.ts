@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -19,6 +20,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { spawnServe } from '../../test/support/command-line.js';
 import { eventually } from '../../test/support/scratch.js';
+import { canMount, fillDisk, smallDisk } from '../../test/support/small-disk.js';
 import {
   canSwitchUsers,
   changeOwner,
@@ -33,6 +35,7 @@ import {
   snapshot,
   VICTIM,
 } from '../../test/support/users.js';
+import { openSqlite } from '../storage/sqlite.js';
 import { toKeyFileName } from '../wordpress/connector-secret.js';
 import { runSiteTask, SiteFilesError } from '../wordpress/site-files.js';
 import { findConnectorSources } from './connector-files.js';
@@ -577,11 +580,82 @@ describe.skipIf(!canSwitchUsers)('the files that root names (skipped without roo
     const output = join(ofRoot, 'mia.json');
     const call = (...more: string[]) =>
       runAsRoot('privacy', 'export', '--user', 'mia', '--output', output, '--data-dir', dataDir, ...more);
-    // What a command that fails leaves is not in the way of the next one.
     expect(call('--site', 'missing')).toMatchObject({ status: 1, stderr: expect.stringContaining('missing') });
+    expect(existsSync(output)).toBe(false);
     expect(call()).toMatchObject({ status: 0, stderr: '' });
     expect(JSON.parse(readFileSync(output, 'utf8'))).toMatchObject({ person: { user: { logins: ['mia'] } } });
     expect([lstatSync(output).uid, lstatSync(output).mode & 0o777]).toEqual([0, 0o600]);
+    const written = snapshot(ofRoot);
     expect(call()).toMatchObject({ status: 1, stderr: expect.stringContaining('is there already') });
+    writeFileSync(join(ofRoot, 'empty'), '');
+    const toEmpty = ['privacy', 'export', '--user', 'mia', '--output', join(ofRoot, 'empty'), '--data-dir', dataDir];
+    expect(runAsRoot(...toEmpty)).toMatchObject({ status: 1, stderr: expect.stringContaining('is there already') });
+    rmSync(join(ofRoot, 'empty'));
+    expect(snapshot(ofRoot)).toEqual(written);
+  });
+
+  it('leave nothing of a back-up that fails, and a folder that was there stays', async () => {
+    const { dataDir, root } = await attached();
+    const config = join(dataDir, 'guard.json');
+    const named = { ...JSON.parse(readFileSync(config, 'utf8')), trustedProxies: ['file:missing.txt'] };
+    writeFileSync(config, JSON.stringify(named));
+    const backUps = join(root, 'backups');
+    mkdirSync(join(backUps, 'mine'), { recursive: true, mode: 0o755 });
+    changeOwner(join(backUps, 'mine'), GUARD);
+    for (const name of ['new', 'mine']) {
+      const failed = runAsRoot('back-up', join(backUps, name), '--data-dir', dataDir);
+      expect(failed).toMatchObject({ status: 1, stderr: expect.stringContaining('missing.txt: can’t be read') });
+    }
+    expect(runAsRoot('back-up', join(backUps, 'new'), '--data-dir', dataDir, '--colour').status).toBe(2);
+    expect(readdirSync(backUps, { recursive: true })).toEqual(['mine']);
+  });
+
+  /** Whether a process that was started by this one waits in a folder. */
+  const isHeld = (pid: number | undefined, folder: string) =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .trim()
+      .split(' ')
+      .some((child) => child !== '' && readlinkSync(`/proc/${child}/cwd`) === folder);
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+    'leave nothing of a command that %s ends',
+    async (signal) => {
+      const { dataDir, root, ofRoot } = await attached();
+      expect(runAsRoot('pause', '5', '--data-dir', dataDir).status).toBe(0);
+      const backUps = join(root, 'backups');
+      mkdirSync(backUps, { mode: 0o755 });
+      // Both commands wait for this transaction.
+      const database = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 5000 });
+      database.exec('pragma journal_mode = delete');
+      database.exec('begin exclusive');
+      onTestFinished(() => database.close());
+      for (const [place, command] of [
+        [join(ofRoot, 'mia.json'), ['privacy', 'export', '--user', 'mia', '--output', join(ofRoot, 'mia.json')]],
+        [join(backUps, 'today'), ['back-up', join(backUps, 'today')]],
+      ] as const) {
+        const child = spawn(process.execPath, [program, ...command, '--data-dir', dataDir], { stdio: 'ignore' });
+        const ended = once(child, 'exit');
+        onTestFinished(() => void child.kill('SIGKILL'));
+        // SIGKILL can't be delayed until somebody else is in charge of what was created.
+        await eventually(() => existsSync(place) && (signal !== 'SIGKILL' || isHeld(child.pid, dirname(place))));
+        child.kill(signal);
+        expect((await ended)[0]).not.toBe(0);
+        await eventually(() => !existsSync(place));
+      }
+      expect([readdirSync(ofRoot), readdirSync(backUps)]).toEqual([[], []]);
+    },
+  );
+
+  it('leave nothing of a file for which the disk has no room', async ({ skip }) => {
+    if (!canMount()) return skip('nothing can be mounted here');
+    const { dataDir } = await attached();
+    const disk = await smallDisk('1m');
+    await fillDisk(disk);
+    const output = join(disk, 'mia.json');
+    expect(runAsRoot('privacy', 'export', '--user', 'mia', '--output', output, '--data-dir', dataDir)).toMatchObject({
+      status: 1,
+      stderr: `${output} can’t be written: the disk of ${disk} is full. Nothing is left of it.\n`,
+    });
+    expect(readdirSync(disk)).toEqual(['ballast']);
   });
 });

@@ -9,13 +9,14 @@ import {
   trustedProxy,
   upstreamOrigin,
 } from '../config/config-file.js';
-import { terminalText } from '../lib/plain-text.js';
+import { lineText } from '../lib/plain-text.js';
 import { includesEverybody } from '../lib/typed-ranges.js';
 import type { SiteId } from '../site.js';
 import { type AttachedSite, attachVerified, type VerifiedSite } from './attach.js';
 import { type Command, CommandError, checked, readOptions, required, UsageError } from './command.js';
-import { readConfig } from './config-store.js';
+import { readExistingConfig } from './config-store.js';
 import { toUnverifiedText } from './connector-location.js';
+import { endAfterThisSite } from './interruption.js';
 import { attachByHand } from './manual-install.js';
 import { prepareRelease } from './prepare-release.js';
 import { printServed } from './running-guard.js';
@@ -166,11 +167,12 @@ serves the site at once, also with another --trusted-proxy; another --listen tak
     printSharedKey(site);
     if (site.isLocationReported) {
       process.stdout.write(
-        `WordPress loads its must-use plugins from ${site.location.muPluginsDir}: the connector is there.\n`,
+        `WordPress loads its must-use plugins from ${lineText(site.location.muPluginsDir)}: the connector is there.\n`,
       );
     }
-    for (const folder of site.cleaned) process.stdout.write(`Taken out of ${folder}: the connector and its key.\n`);
-    const isServed = await printServed(dataDir, { needsGuard: true });
+    for (const folder of site.cleaned)
+      process.stdout.write(`Taken out of ${lineText(folder)}: the connector and its key.\n`);
+    const isServed = await printServed(dataDir, { needsGuard: true, sites: [site.id] });
     for (const other of site.before) {
       process.stdout.write(
         `This folder was the site ${other} before, whose settings and log are kept. To take them up, detach the site ${site.id} and attach again with --site ${other}; to remove them, use \`security-optimizer erase --site ${other}\`.\n`,
@@ -189,7 +191,9 @@ function printAddresses({ again }: AttachedSite, upstream: string | undefined): 
 /** Tells the operator when the site's key lies in a folder with the keys of other sites. */
 function printSharedKey({ sharedKey, toMove }: AttachedSite): void {
   if (sharedKey !== null) {
-    process.stdout.write(`Other sites use the same must-use plugins. The key of this one: ${sharedKey.path}\n`);
+    process.stdout.write(
+      `Other sites use the same must-use plugins. The key of this one: ${lineText(sharedKey.path)}\n`,
+    );
     if (sharedKey.isPublic) {
       process.stderr.write(
         'Every user of this machine may read that key, as this site’s wp-config.php. Take the right from wp-config.php and attach again.\n',
@@ -212,32 +216,38 @@ function printSharedKey({ sharedKey, toMove }: AttachedSite): void {
  * @returns the exit code
  */
 async function attachAll(dataDir: string): Promise<number> {
-  const { sites, invalidSites = [] } = await readConfig(dataDir);
+  const { sites, invalidSites = [] } = await readExistingConfig(dataDir);
   const known = sites.filter(({ wordpressDir }) => wordpressDir !== null);
   let failed = 0;
   for (const { id, mistakes } of invalidSites) {
-    process.stderr.write(terminalText(`Site ${id}: its entry has mistakes: ${mistakes.join('; ')}\n`));
+    process.stderr.write(`Site ${id}: its entry has mistakes: ${lineText(mistakes.join('; '))}\n`);
   }
   const unverified: SiteId[] = [];
+  const interruption = endAfterThisSite();
+  let done = 0;
   for (const { id, wordpressDir } of known) {
+    if (interruption.isRequested) break;
     try {
       const folder = resolve(dataDir, wordpressDir as string);
       const { outcome } = await attachVerified({ wordpressDir: folder, dataDir, site: id });
       if (outcome.kind === 'missing') throw new CommandError(outcome.text);
       if (outcome.kind === 'unverified') unverified.push(id);
       process.stdout.write(`Brought up to date: site ${id}.\n`);
+      done++;
     } catch (error) {
       failed++;
       process.stderr.write(`Site ${id}: ${(error as Error).message}\n`);
     }
   }
   const total = sites.length + invalidSites.length;
-  process.stdout.write(`${known.length - failed} of ${total} sites are up to date.\n`);
+  process.stdout.write(`${done} of ${total} sites are up to date.\n`);
+  if (interruption.isRequested) process.stdout.write('Interrupted. Run the same command again.\n');
   // Nothing has changed that a running guard could read.
-  if (failed === known.length && failed > 0) return 1;
-  const isServed = await printServed(dataDir, { needsGuard: false });
+  if (done === 0 && known.length > 0) return 1;
+  const isServed = await printServed(dataDir, { needsGuard: false, sites: known.map(({ id }) => id) });
   if (unverified.length > 0) process.stdout.write(toUnverifiedText(unverified));
-  return isServed && failed + invalidSites.length === 0 ? 0 : 1;
+  interruption.close();
+  return isServed && !interruption.isRequested && failed + invalidSites.length === 0 ? 0 : 1;
 }
 
 /** @returns false when WordPress answers without the connector */
@@ -245,6 +255,6 @@ function printLocation({ outcome, sharedConnector }: VerifiedSite): boolean {
   if (outcome.kind === 'confirmed') return true;
   // With a shared connector there is something to check, whatever the cause.
   const isFault = outcome.kind === 'missing' || sharedConnector !== null;
-  (isFault ? process.stderr : process.stdout).write(`${outcome.text}\n`);
+  (isFault ? process.stderr : process.stdout).write(`${lineText(outcome.text)}\n`);
   return outcome.kind !== 'missing';
 }

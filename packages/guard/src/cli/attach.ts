@@ -41,7 +41,7 @@ import {
   withoutLinks,
 } from './site-entry.js';
 import { findNamedSite, type LocatedSite, toKeyLocation } from './site-identity.js';
-import { type AttachedState, readNotes, restoreData, undoAttach } from './undo-attach.js';
+import { type AttachedState, readNotes, restoreData, restoreNotes, undoAttach } from './undo-attach.js';
 
 export interface AttachOptions {
   /** Folder that contains wp-load.php. */
@@ -202,9 +202,11 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
     const record = fileRecord(dataDir, site.id);
     let isNewRelease = true;
     let sharedKey: SharedKey | null = null;
+    let isWritten = false;
     try {
       const secret = await siteSecret(dataDir, site.id);
       await write(written);
+      isWritten = true;
       const content = { secret, requireGuard: site.requireGuard };
       if (present !== undefined && isLocationReported) await enterUsualLocation(dataDir, present.id, release, record);
       isNewRelease = !(await readReleases(dataDir, site.id)).some((each) => isSameRelease(each, release));
@@ -213,7 +215,10 @@ export async function attach(options: AttachOptions): Promise<AttachedSite> {
       await forgetRetired(dataDir, site.id);
     } catch (error) {
       // The first error is more important than an error while restoring.
-      await restoreData(dataDir, changed, written, write).catch(() => {});
+      const restored = isWritten
+        ? restoreData(dataDir, changed, written, write)
+        : restoreNotes(dataDir, site.id, notes);
+      await restored.catch(() => {});
       throw error;
     }
     const before = known === undefined ? await findRetiredIn(dataDir, [named, wordpressDir]) : [];

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, copyFile, open, readFile, stat } from 'node:fs/promises';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { ConfigError } from '../config/load-config.js';
+import { LockFileError } from '../storage/data-dir-lock.js';
 import { toSqliteFault } from '../storage/sqlite.js';
 import { CommandError, UsageError } from './command.js';
 
@@ -28,6 +28,10 @@ const manifestSchema = z.object({
   files: z.record(copyName, z.object({ bytes: z.int(), sha256: z.string() })),
   /** Which of the files the configuration names, and how. Older back-ups have none. */
   named: z.array(z.object({ copy: copyName, path: z.string().min(1), key: z.string() })).default([]),
+  /** Settings that guard has from its environment; `value` is null for a secret. Older back-ups have none. */
+  environment: z
+    .array(z.object({ name: z.string().regex(/^SECURITY_OPTIMIZER_[A-Z_]+$/), value: z.string().nullable() }))
+    .default([]),
 });
 export type Manifest = z.output<typeof manifestSchema>;
 
@@ -89,7 +93,8 @@ export async function syncFile(path: string): Promise<void> {
  */
 export function describeFailure(error: unknown, folder: string): string {
   const { code, path, syscall, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || code === 'EDQUOT' || toSqliteFault(error).fault === 'full') {
+  const cause = error instanceof LockFileError ? error.cause : error;
+  if (code === 'ENOSPC' || code === 'EDQUOT' || toSqliteFault(cause).fault === 'full') {
     return `the disk of ${folder} is full`;
   }
   return syscall === undefined || path === undefined ? message : `${path}: ${code}`;
@@ -105,25 +110,4 @@ export function readFolder(positionals: readonly string[]): string {
   const [folder, ...more] = positionals;
   if (folder === undefined || folder === '' || more.length > 0) throw new UsageError('Name one folder.');
   return folder;
-}
-
-/**
- * Runs a task during which SIGINT, SIGTERM and SIGHUP do not end the process at once.
- *
- * @param cleanUp called at such a signal, before the process ends; null when the task, which must be short, has to be
- *   completed
- */
-export async function withSignals<Result>(cleanUp: (() => void) | null, task: () => Promise<Result>): Promise<Result> {
-  const end = (signal: NodeJS.Signals) => {
-    if (cleanUp === null) return;
-    cleanUp();
-    process.exit(128 + constants.signals[signal]);
-  };
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, end);
-  try {
-    return await task();
-  } finally {
-    for (const signal of signals) process.off(signal, end);
-  }
 }

@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { CONFIG_FILE, getDatabaseUrl } from '../config/load-config.js';
+import { CONFIG_FILE, type EnvironmentSetting, getDatabaseUrl, listEnvironment } from '../config/load-config.js';
 import { writeFileAtomically } from '../lib/files.js';
 import { version } from '../lib/version.js';
+import { isDataDirInUse, runningSites } from '../storage/data-dir-lock.js';
 import { databaseFile } from '../storage/open-storage.js';
-import { openSqlite } from '../storage/sqlite.js';
+import { openSqlite, toSqliteFault } from '../storage/sqlite.js';
 import {
   ACTIVITY,
   copyPrivate,
@@ -18,11 +19,11 @@ import {
   readFolder,
   SETTINGS,
   syncFile,
-  withSignals,
 } from './back-up-files.js';
 import { type Command, CommandError, readArguments, required } from './command.js';
-import { readConfig } from './config-store.js';
+import { readExistingConfig } from './config-store.js';
 import { listNamedFiles } from './named-files.js';
+import { withSignals } from './signals.js';
 
 const SECOND_FACTOR_KEY = 'two-factor.key';
 
@@ -40,7 +41,8 @@ export const backUpCommand: Command = {
   --without-log    leave the Activity Log out
 
 The databases are copied as they are at one moment each, without stopping guard. The configuration, the files that it names,
-the sites' keys and the key of the second factors are copied too. When the back-up fails or is stopped, its parts are removed.`,
+the sites' keys and the key of the second factors are copied too. Settings from environment variables, of this command and of
+the running guard, are recorded by name, and with their values unless they are secret, for \`restore\`. When the back-up fails or is stopped, its parts are removed.`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
       'data-dir': { type: 'string' },
@@ -48,11 +50,15 @@ the sites' keys and the key of the second factors are copied too. When the back-
     });
     const folder = resolve(readFolder(positionals));
     const dataDir = resolve(required('data-dir', values['data-dir']));
-    const { files } = await backUp(dataDir, folder, { withLog: !values['without-log'] });
+    const { files, environment } = await backUp(dataDir, folder, { withLog: !values['without-log'] });
     const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0);
     process.stdout.write(
       `Backed up ${Object.keys(files).length} files, ${(bytes / 1024 / 1024).toFixed(1)} MB, in ${folder}. Keys are among them: keep it where nobody else reads it.\n`,
     );
+    if (environment.length > 0) {
+      const names = environment.map(({ name, value }) => (value === null ? `${name} (without its value)` : name));
+      process.stdout.write(`Recorded, since guard has them from its environment: ${names.join(', ')}.\n`);
+    }
     return 0;
   },
 };
@@ -63,7 +69,9 @@ interface BackUpOptions {
 
 /** @throws CommandError, ConfigError. Nothing is left in the folder then */
 async function backUp(dataDir: string, folder: string, options: BackUpOptions): Promise<Manifest> {
-  if ((await readdir(folder).catch(() => [])).length > 0) throw new CommandError(`${folder} is not empty.`);
+  const present = await readdir(folder).catch((error: NodeJS.ErrnoException) => error.code);
+  if (present === 'ENOTDIR') throw new CommandError(`${folder} is not a folder. Name a new or an empty one.`);
+  if (Array.isArray(present) && present.length > 0) throw new CommandError(`${folder} is not empty.`);
   let created: string | undefined;
   const cleanUp = () => removeParts(folder, created);
   try {
@@ -89,11 +97,13 @@ function removeParts(folder: string, created: string | undefined): void {
 }
 
 async function writeBackUp(dataDir: string, folder: string, options: BackUpOptions): Promise<Manifest> {
-  const config = await readConfig(dataDir);
+  const config = await readExistingConfig(dataDir);
   await chmod(folder, 0o700);
   for (const name of ['sites', NAMED]) await mkdir(join(folder, name), { mode: 0o700 });
   const names: string[] = [];
-  const database = databaseFile(getDatabaseUrl(config), dataDir);
+  const environment = await readEnvironment(dataDir);
+  const variables = Object.fromEntries(environment.map(({ name, value }) => [name, value ?? undefined]));
+  const database = databaseFile(getDatabaseUrl(config, variables), dataDir);
   if (existsSync(database)) {
     await copyDatabase(database, join(folder, SETTINGS));
     names.push(SETTINGS);
@@ -111,7 +121,8 @@ async function writeBackUp(dataDir: string, folder: string, options: BackUpOptio
     names.push(name);
   }
   const named: Manifest['named'] = [];
-  for (const [at, { key, path }] of listNamedFiles(config).entries()) {
+  for (const [at, { key, path }] of listNamedFiles(config, environment).entries()) {
+    if (isReplaced(key, environment) && !existsSync(resolve(dataDir, path))) continue;
     const copy = `${NAMED}/${at + 1}-${basename(path).replace(/[^\w.-]/g, '_')}`;
     await copyNamed(resolve(dataDir, path), join(folder, copy), key);
     names.push(copy);
@@ -119,9 +130,23 @@ async function writeBackUp(dataDir: string, folder: string, options: BackUpOptio
   }
   const files: Record<string, { bytes: number; sha256: string }> = {};
   for (const name of names) files[name] = await describeFile(join(folder, name));
-  const manifest = { version, madeAt: new Date().toISOString(), files, named };
+  const manifest = { version, madeAt: new Date().toISOString(), files, named, environment: [...environment] };
   await writeFileAtomically(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
   return manifest;
+}
+
+/** Settings from the environment: of the guard that runs, and of this command. */
+async function readEnvironment(dataDir: string): Promise<readonly EnvironmentSetting[]> {
+  const running = isDataDirInUse(dataDir) ? (await runningSites(dataDir))?.configuration?.environment : undefined;
+  const all = [...(running ?? []), ...listEnvironment(process.env)];
+  return all.filter(({ name }, at) => all.findIndex((other) => other.name === name) === at);
+}
+
+/** Whether guard starts without a file because a variable takes its place. */
+function isReplaced(key: string, environment: readonly EnvironmentSetting[]): boolean {
+  return (
+    key === 'mail.smtp.passwordFile' && environment.some(({ name }) => name === 'SECURITY_OPTIMIZER_SMTP_PASSWORD')
+  );
 }
 
 /** @throws CommandError when guard itself could not read the file */
@@ -138,11 +163,17 @@ async function copyNamed(from: string, to: string, key: string): Promise<void> {
 
 /** Copies a consistent state of a database while others write to it. */
 async function copyDatabase(from: string, to: string): Promise<void> {
-  const database = openSqlite(from, { readOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {
-    database.prepare('VACUUM INTO ?').run(to);
-  } finally {
-    database.close();
+    const database = openSqlite(from, { readOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
+    try {
+      database.prepare('VACUUM INTO ?').run(to);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    // The disk of the copy.
+    if (toSqliteFault(error).fault === 'full') throw error;
+    throw new Error(`${from}: ${(error as Error).message}`, { cause: error });
   }
   await chmod(to, 0o600);
   await syncFile(to);

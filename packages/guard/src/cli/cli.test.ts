@@ -1,11 +1,13 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { run, runInChild, serve } from '../../test/support/command-line.js';
-import { fakeConnector } from '../../test/support/fake-connector.js';
+import { bin, run, runInChild, serve, waitForOutcome } from '../../test/support/command-line.js';
+import { type FakeConnector, fakeConnector } from '../../test/support/fake-connector.js';
 import { callApi } from '../../test/support/running-guard.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { wordpressFolder } from '../../test/support/wordpress-folder.js';
@@ -163,9 +165,11 @@ describe('sites import', () => {
   async function importing() {
     const dataDir = await scratchFolder();
     const names = ['a', 'b'];
+    const connectors: FakeConnector[] = [];
     const sites = await Promise.all(
-      names.map(async (name) => {
+      names.map(async (name, index) => {
         const connector = await fakeConnector();
+        connectors[index] = connector;
         connector.onRequest = () => {
           const secret = join(dataDir, 'sites', `${name}-example-com.secret`);
           if (existsSync(secret)) connector.secret = readFileSync(secret, 'utf8').trim();
@@ -186,7 +190,7 @@ describe('sites import', () => {
         return / 'require_guard' => (true|false)/.exec(readFileSync(key, 'utf8'))?.[1];
       });
     return {
-      ...{ dataDir, config, file, sites, modes },
+      ...{ dataDir, config, file, sites, modes, connectors },
       run: (...more: readonly string[]) => runInChild('sites', 'import', file, '--data-dir', dataDir, ...more),
       visited: (id: string) => {
         const now = Date.now();
@@ -194,6 +198,74 @@ describe('sites import', () => {
       },
     };
   }
+
+  it('reads a file with a byte order mark', async () => {
+    const { file, run: importAll } = await importing();
+    await writeFile(file, `\ufeff${await readFile(file, 'utf8')}`);
+    expect(await importAll()).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it.each([
+    ['[]', 'the file: use an object with a list `sites`, as `sites export` prints it'],
+    ['null', 'the file: use an object with a list `sites`, as `sites export` prints it'],
+    ['{}', 'sites: use an object with a list `sites`, as `sites export` prints it'],
+    ['{"sites":[]}', 'sites: names no site'],
+  ])('says what is missing in %s', async (text, mistake) => {
+    const { file, run: importAll } = await importing();
+    await writeFile(file, text);
+    expect(await importAll()).toMatchObject({ status: 1, stderr: expect.stringContaining(`\n  ${mistake}\n`) });
+  });
+
+  /** Runs it, and calls `act` while WordPress of the first site is asked. Its answer waits for that. */
+  async function interrupting(act: (child: ChildProcess) => Promise<unknown>, isServed = false) {
+    const imported = await importing();
+    if (isServed) await serve(imported.dataDir);
+    const child = spawn(process.execPath, [bin, 'sites', 'import', imported.file, '--data-dir', imported.dataDir]);
+    const ended = waitForOutcome(child);
+    let acted: Promise<unknown> | undefined;
+    const [connector] = imported.connectors;
+    if (connector !== undefined) {
+      connector.hold = async () => {
+        acted ??= act(child);
+        await acted;
+      };
+    }
+    return { ...imported, child, ended };
+  }
+
+  it('that is interrupted finishes the present site', async () => {
+    const { dataDir, modes, ended } = await interrupting(async (child) => {
+      child.kill('SIGINT');
+      await once(child.stderr as Readable, 'data');
+    });
+    const { status, stdout, stderr } = await ended;
+    expect([status, stderr]).toEqual([1, 'Ends after this site; the same signal once more ends it at once.\n']);
+    expect(stdout).toContain('1 of 2 sites are attached.\nInterrupted. Run the same command again for the others.\n');
+    expect(modes()).toEqual(['false', undefined]);
+    expect(JSON.parse(await readFile(join(dataDir, 'guard.json'), 'utf8')).sites).toMatchObject([
+      { id: 'a-example-com' },
+    ]);
+  });
+
+  it('that is interrupted has guard serve what is attached', async () => {
+    const { dataDir, ended } = await interrupting(async (child) => {
+      child.kill('SIGINT');
+      await once(child.stderr as Readable, 'data');
+    }, true);
+    expect((await ended).stdout).toContain('The running guard has taken it up.');
+    expect(JSON.parse(await readFile(join(dataDir, 'guard.sites'), 'utf8')).served).toEqual(['a-example-com']);
+  });
+
+  it('ends at once for a second signal', async () => {
+    const { child, ended } = await interrupting(async (child) => {
+      child.kill('SIGINT');
+      await once(child.stderr as Readable, 'data');
+      child.kill('SIGINT');
+      await once(child, 'exit');
+    });
+    await ended;
+    expect(child.signalCode).toBe('SIGINT');
+  });
 
   it('gives a site that was detached its id again', async () => {
     const { dataDir, file, sites, run: importAll } = await importing();
@@ -544,7 +616,7 @@ describe('status', () => {
   it('reports how many visits were not recorded, and that the database of the Activity Log is corrupt', async () => {
     const { dataDir } = await attached();
     const store = await openActivityStore({ dataDir, logger: silentLogger(), clock: Date.now });
-    await store.write({ site: 'site', visits: packVisits([]), dropped: 1204 });
+    await store.write([{ site: 'site', visits: packVisits([]), dropped: 1204 }]);
     await store.close();
     const { stdout } = await runInChild('status', '--data-dir', dataDir);
     expect(stdout).toContain('Activity:  ready, 0.');

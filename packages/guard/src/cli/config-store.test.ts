@@ -1,10 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bin, runIn, runInChild } from '../../test/support/command-line.js';
 import { eventually, scratchFolder } from '../../test/support/scratch.js';
+import { canMount, fillDisk, smallDisk } from '../../test/support/small-disk.js';
 import { wordpressFolder } from '../../test/support/wordpress-folder.js';
 import { parseConfig } from '../config/parse-config.js';
 
@@ -125,7 +128,79 @@ describe('commands that change the configuration at the same time', () => {
   });
 });
 
+describe('a configuration that a command can’t write', () => {
+  const attachOne = async (dataDir: string) =>
+    runInChild(...toAttachArgs(dataDir, await wordpressFolder(), 'new.example.com'));
+
+  it.skipIf(process.getuid?.() !== 0 || !hasImmutableFiles())('leaves no key of the new site', async () => {
+    const dataDir = await scratchFolder();
+    expect((await attachOne(dataDir)).status).toBe(0);
+    const file = join(dataDir, 'guard.json');
+    const before = await readFile(file, 'utf8');
+    execFileSync('chattr', ['+i', file]);
+    try {
+      const wordpress = await wordpressFolder();
+      const refused = await runInChild(...toAttachArgs(dataDir, wordpress, 'other.example.com'));
+      expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('EPERM') });
+      expect((await readdir(join(dataDir, 'sites'))).filter((name) => name.startsWith('other'))).toEqual([]);
+      expect(await readFile(file, 'utf8')).toBe(before);
+      expect(await readdir(join(wordpress, 'wp-content'))).toEqual([]);
+    } finally {
+      execFileSync('chattr', ['-i', file]);
+    }
+  });
+
+  it.skipIf(!canMount())('on a full disk is reported without a stack trace, and stays as it is', async () => {
+    const dataDir = await smallDisk('256k');
+    expect((await attachOne(dataDir)).status).toBe(0);
+    await rm(join(dataDir, 'config.lock'));
+    const before = await readFile(join(dataDir, 'guard.json'), 'utf8');
+    await fillDisk(dataDir);
+    const { status, stderr } = await attachOne(dataDir);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/ENOSPC|config\.lock can’t be locked: .*free space/)]);
+    expect(stderr.split('\n')).toHaveLength(2);
+    expect(await readFile(join(dataDir, 'guard.json'), 'utf8')).toBe(before);
+    expect((await readdir(join(dataDir, 'sites'))).filter((name) => name.endsWith('.secret'))).toEqual([
+      'new-example-com.secret',
+    ]);
+  });
+});
+
+/** Whether the disk for temporary files has files that not even root may replace. */
+function hasImmutableFiles(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'guard-immutable-'));
+  try {
+    writeFileSync(join(folder, 'file'), '');
+    execFileSync('chattr', ['+i', join(folder, 'file')], { stdio: 'ignore' });
+    execFileSync('chattr', ['-i', join(folder, 'file')], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 describe('what attach and detach write', () => {
+  it('goes to the file to which guard.json is a link, which stays', async () => {
+    const [dataDir, versioned] = [await scratchFolder(), await scratchFolder()];
+    const [file, target] = [join(dataDir, 'guard.json'), join(versioned, 'guard.json')];
+    await writeFile(target, JSON.stringify({ logLevel: 'debug' }));
+    await symlink(target, file);
+    expect(await runInChild(...toAttachArgs(dataDir, await wordpressFolder(), 'a.example.com'))).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    expect(await readlink(file)).toBe(target);
+    expect(JSON.parse(await readFile(target, 'utf8'))).toMatchObject({
+      logLevel: 'debug',
+      sites: [{ id: 'a-example-com' }],
+    });
+    expect(await runInChild('detach', '--data-dir', dataDir)).toMatchObject({ status: 0 });
+    expect([await readlink(file), await readSites(dataDir)]).toEqual([target, []]);
+    expect(await readdir(versioned)).toEqual(['guard.json']);
+  });
+
   it('contains folders as the operator wrote them, the present names of keys, and nothing of the environment', async () => {
     const dataDir = await scratchFolder();
     const wordpress = join(dataDir, 'wordpress');

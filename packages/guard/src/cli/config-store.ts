@@ -1,16 +1,16 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configFile } from '../config/config-file.js';
-import { CONFIG_FILE, ConfigError, readConfigFile } from '../config/load-config.js';
+import { CONFIG_FILE, ConfigError, missingFile, readConfigFile } from '../config/load-config.js';
 import { type ConfigFile, printConfig } from '../config/parse-config.js';
 import { writeFileAtomically } from '../lib/files.js';
 import { tryLock } from '../storage/data-dir-lock.js';
 import { CommandError } from './command.js';
 
 /**
- * A command holds the lock while it copies files on this machine, and `detach` for the seconds that requests under way
- * get, but none while it waits for WordPress's answer. On a busy machine many commands may queue for it.
+ * A command holds the lock while it copies files on this machine, but none while it waits for WordPress's answer or for
+ * requests under way. On a busy machine many commands may queue for it.
  */
 const LOCK_WAIT_MS = 300_000;
 /** Interval between attempts to take a lock that another command holds. */
@@ -23,19 +23,32 @@ const POLL_MS = 25;
  * @throws ConfigError
  */
 export async function readConfig(dataDir: string): Promise<ConfigFile> {
-  if (!(await hasConfig(dataDir))) return configFile.parse({});
+  return (await hasConfig(dataDir)) ? readExistingConfig(dataDir) : configFile.parse({});
+}
+
+/**
+ * Reads the configuration file of a data folder for a command that has nothing to do without one: the folder's name may
+ * be mistyped.
+ *
+ * @throws ConfigError, also when there is none
+ */
+export async function readExistingConfig(dataDir: string): Promise<ConfigFile> {
   const mistakes: string[] = [];
   const config = await readConfigFile(join(dataDir, CONFIG_FILE), mistakes);
   if (config === null) throw new ConfigError(mistakes);
   return config;
 }
 
-/** Whether a data folder has a configuration file. A file that can't be accessed must not count as missing. */
+/**
+ * Whether a data folder has a configuration file. A file that can't be accessed must not count as missing.
+ * @throws ConfigError
+ */
 export async function hasConfig(dataDir: string): Promise<boolean> {
-  return stat(join(dataDir, CONFIG_FILE)).then(
+  const file = join(dataDir, CONFIG_FILE);
+  return stat(file).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
+      if (error.code !== 'ENOENT') throw new ConfigError([missingFile(file, error)]);
       return false;
     },
   );
@@ -57,12 +70,24 @@ export async function updateConfig<Result>(
   const lock = await waitForLock(join(dataDir, 'config.lock'));
   try {
     return await change(await readConfig(dataDir), async (config) => {
-      await removeLeftovers(dataDir);
-      await writeFileAtomically(join(dataDir, CONFIG_FILE), printConfig(config), { mode: 0o600 });
+      const file = await toTarget(join(dataDir, CONFIG_FILE));
+      await removeLeftovers([dataDir, join(dataDir, 'sites'), dirname(file)]);
+      await writeFileAtomically(file, printConfig(config), { mode: 0o600 });
     });
   } finally {
     lock.close();
   }
+}
+
+/**
+ * Where a link to the configuration leads, for example to a folder under version control. Replacing the link by a file
+ * would cut off what the operator changes there.
+ */
+async function toTarget(file: string): Promise<string> {
+  return realpath(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return file;
+  });
 }
 
 async function waitForLock(file: string): Promise<{ close(): void }> {
@@ -78,8 +103,8 @@ async function waitForLock(file: string): Promise<{ close(): void }> {
 }
 
 /** Removes temporary files of killed commands. Under the lock no other command writes one. */
-async function removeLeftovers(dataDir: string): Promise<void> {
-  for (const folder of [dataDir, join(dataDir, 'sites')]) {
+async function removeLeftovers(folders: readonly string[]): Promise<void> {
+  for (const folder of new Set(folders)) {
     for (const name of await readdir(folder)) {
       if (/^(?:guard\.json|[a-zA-Z0-9-]+\.secret)\.[0-9a-f]{12}\.tmp$/.test(name)) {
         await rm(join(folder, name), { force: true });

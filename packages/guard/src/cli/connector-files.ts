@@ -108,8 +108,13 @@ interface ConnectorFile {
 const OWN_DIR = "__DIR__ . '/security-optimizer' );";
 
 /** The folder of the classes that an installed loader runs, or null. */
-const readClassNames: Connector['readClassNames'] = (loader) =>
+export const readClassNames: Connector['readClassNames'] = (loader) =>
   new RegExp(`/(${CLASSES}[-0-9a-f]*)/class-hooks\\.php`).exec(loader)?.[1] ?? null;
+
+/** The folder of the site's own classes that an installed loader runs; null for a folder that several sites share. */
+export function readOwnClassNames(loader: string): string | null {
+  return loader.includes(OWN_DIR) ? readClassNames(loader) : null;
+}
 
 /**
  * Reads the files to install. One request must never load classes of two versions, not even after an interrupted update

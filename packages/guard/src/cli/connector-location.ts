@@ -4,6 +4,7 @@ import { ConfigError, loadConfig } from '../config/load-config.js';
 import { listSiteFolders } from '../config/parse-config.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
+import { lineText } from '../lib/plain-text.js';
 import { migrations } from '../migrations.js';
 import type { SiteConfig, SiteFacts, SiteId } from '../site.js';
 import { createSiteFactsStore } from '../sites/site-facts-store.js';
@@ -121,7 +122,9 @@ export function toUnverifiedText(sites: readonly SiteId[]): string {
 
 /** Text that names both folders and the option to use. */
 export function describeWrongLocation(muPluginsDir: string, folder: string): string {
-  return `WordPress loads its must-use plugins from ${folder}, and not from ${muPluginsDir}. Attach it with --mu-plugins ${folder}.`;
+  return lineText(
+    `WordPress loads its must-use plugins from ${folder}, and not from ${muPluginsDir}. Attach it with --mu-plugins ${folder}.`,
+  );
 }
 
 /**
@@ -161,7 +164,8 @@ async function callConnector(dataDir: string, id: SiteId): Promise<Called> {
     if (error instanceof ConfigError) return error;
     throw error;
   });
-  if (config instanceof ConfigError) return { response: { kind: 'none' }, detail: `${config.message}.`, shared: null };
+  if (config instanceof ConfigError)
+    return { response: { kind: 'none' }, detail: `${config.mistakes.join('; ')}.`, shared: null };
   const site = config.sites.find((each) => each.id === id);
   if (site === undefined) return { response: { kind: 'none' }, detail: 'The site is not served.', shared: null };
   const shared = site.sharedConnector ?? null;

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInChild } from '../../test/support/command-line.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { wordpressFolder } from '../../test/support/wordpress-folder.js';
+import { readConfig, updateConfig } from './config-store.js';
 import { detach } from './detach.js';
 
 /** A port on which nothing listens. */
@@ -64,6 +65,21 @@ describe('the files of a detached site', () => {
     const lastLoader = Math.max(...sites.map(({ loaderRemovedAt }) => loaderRemovedAt()));
     const firstFiles = Math.min(...sites.map(({ filesRemovedAt }) => filesRemovedAt()));
     expect(firstFiles - lastLoader).toBeGreaterThanOrEqual(2990);
+  });
+
+  it('are waited for without keeping other commands waiting', async () => {
+    const dataDir = await scratchFolder();
+    const { upstream, start } = await startingWordPress();
+    const site = await attachSite(dataDir, 'example.com', upstream);
+    await start();
+    const seen: (string | boolean)[] = [];
+    const drain = async () => {
+      // The lock is free: this would wait for minutes otherwise.
+      seen.push(existsSync(site.loader), await updateConfig(dataDir, async ({ sites }) => sites[0]?.id ?? 'none'));
+    };
+    expect(await detach({ dataDir, drain })).toMatchObject([{ failure: null }]);
+    expect(seen).toEqual([false, 'example-com']);
+    expect((await readConfig(dataDir)).sites).toEqual([]);
   });
 
   it('are removed at once where no web server answers', async () => {

@@ -11,14 +11,14 @@ import type { WordPressFolders } from '../wordpress/connector-secret.js';
 import { guardedTrafficFile } from '../wordpress/guarded-traffic.js';
 import { SiteFilesError, type SiteResults } from '../wordpress/site-files.js';
 import { type Command, CommandError, readOptions, required, UsageError } from './command.js';
-import { readConfig, updateConfig } from './config-store.js';
+import { readExistingConfig, updateConfig } from './config-store.js';
 import { fileRecord } from './connector-files.js';
 import { readStoredFacts } from './connector-location.js';
-import { type ErasedRows, eraseSite, printErased } from './erase.js';
+import { eraseSite, printErased } from './erase.js';
 import { deleteReleases, forgetFormerReleases, readReleases, toUsualMuPlugins } from './releases.js';
 import { removeFromRelease } from './remove-connector.js';
 import { recordRetired } from './retired-sites.js';
-import { applyConfiguration, printServed } from './running-guard.js';
+import { printServed } from './running-guard.js';
 
 /** How long WordPress may take to delete its rows, milliseconds. */
 const FORGET_TIMEOUT_MS = 10_000;
@@ -36,52 +36,44 @@ export interface Detached {
   readonly isInUse: boolean;
   /** Why the site is still attached: its files could not be removed. Null when the site is detached. */
   readonly failure: string | null;
-  /** What was erased; null when it is kept. */
-  readonly erased: ErasedRows | null;
 }
 
 /**
  * Undoes `attach`: removes the connector from WordPress, its rows in WordPress's database, the secret, and the site
- * from the configuration. Settings and log stay in guard's databases, for an `attach` that names the site's id, unless
- * they are purged. WordPress is cleaned first: it must not depend on a guard that no longer knows it. Requests under
+ * from the configuration. Settings and log stay in guard's databases, for an `attach` that names the site's id, or for
+ * `eraseSite`. WordPress is cleaned first: it must not depend on a guard that no longer knows it. Requests under
  * way keep the connector's classes for `drainMs`. A WordPress that does not answer is detached nevertheless; a site whose
  * files can't be removed stays attached.
  *
- * @param options.site the site. Default: every site; `purge` needs one
+ * @param options `site`: default: every site; `drain`: waits, default: by a timer
  * @throws CommandError, ConfigError
  */
 export async function detach(options: {
   readonly dataDir: string;
   readonly site?: SiteId;
-  readonly purge?: boolean;
   readonly drainMs?: number;
+  readonly drain?: (ms: number) => Promise<unknown>;
 }): Promise<Detached[]> {
-  const { drainMs = DRAIN_MS } = options;
+  const { drainMs = DRAIN_MS, drain = pause } = options;
   const dataDir = resolve(options.dataDir);
-  const chosen = chooseIds(await readConfig(dataDir), options.site);
+  const chosen = chooseIds(await readExistingConfig(dataDir), options.site);
   const responses = new Map<SiteId, ForgetResponse>();
   for (const id of chosen) responses.set(id, await forgetInWordPress(dataDir, id));
-  const detached = await updateConfig(dataDir, async (config, write) => {
+  const running = new Set([...responses].filter(([, { isRunning }]) => isRunning).map(([id]) => id));
+  if (running.size > 0) {
+    await updateConfig(dataDir, (config) => removeLoaders(dataDir, config, running));
+    // One wait for all of them, in which other commands can work.
+    await drain(drainMs);
+  }
+  return updateConfig(dataDir, async (config, write) => {
     const all = listSiteFolders(config);
     const leaving = all.filter(({ id }) => responses.has(id));
     // Entries without an id of their own: nothing in WordPress or in the data folder is known to belong to them.
     const nameless = (config.invalidSites ?? []).filter(({ id, hasOwnId }) => !hasOwnId && responses.has(id));
-    const running = leaving.filter(({ id }) => responses.get(id)?.isRunning === true);
-    // One wait for all of them.
-    if (running.length > 1) {
-      for (const site of running) {
-        await removeLoader(
-          dataDir,
-          site,
-          all.filter((each) => each !== site),
-        );
-      }
-      await pause(drainMs);
-    }
     const outcomes: Detached[] = [];
     const removed: SiteFolders[] = [];
     for (const site of leaving) {
-      const outcome = { site: site.id, forgotten: responses.get(site.id)?.isForgotten === true, erased: null };
+      const outcome = { site: site.id, forgotten: responses.get(site.id)?.isForgotten === true };
       try {
         const folders = toFolders(dataDir, site);
         const others = all.filter((each) => each !== site && !removed.includes(each));
@@ -90,7 +82,8 @@ export async function detach(options: {
             ? { hasOthers: false, isInUse: false }
             : await removeConnectorEverywhere(dataDir, site.id, folders, {
                 others,
-                drainMs: running.includes(site) ? drainMs : 0,
+                // Only if another command has installed the loader again meanwhile.
+                drainMs: running.has(site.id) ? drainMs : 0,
               });
         await recordRetired(dataDir, toRetired(config, site.id, folders));
         removed.push(site);
@@ -112,20 +105,13 @@ export async function detach(options: {
     }
     for (const { id } of nameless) {
       outcomes.push({
-        ...{ site: id, forgotten: true, erased: null, failure: null },
+        ...{ site: id, forgotten: true, failure: null },
         hasOthers: false,
         isInUse: false,
       });
     }
     return outcomes;
   });
-  if (options.purge !== true) return detached;
-  await applyConfiguration(dataDir);
-  const purged: Detached[] = [];
-  for (const each of detached) {
-    purged.push(each.failure === null ? { ...each, erased: await eraseSite(dataDir, each.site) } : each);
-  }
-  return purged;
 }
 
 /**
@@ -150,6 +136,18 @@ async function removeConnectorEverywhere(
   await fileRecord(dataDir, site).delete();
   await deleteReleases(dataDir, site);
   return removed;
+}
+
+/** Removes the loaders of sites that WordPress may be running. */
+async function removeLoaders(dataDir: string, config: ConfigFile, running: ReadonlySet<SiteId>): Promise<void> {
+  const all = listSiteFolders(config);
+  for (const site of all.filter(({ id }) => running.has(id))) {
+    await removeLoader(
+      dataDir,
+      site,
+      all.filter((each) => each !== site),
+    );
+  }
 }
 
 /**
@@ -265,15 +263,13 @@ own database.`,
     const dataDir = resolve(required('data-dir', values['data-dir']));
     const outcomes = await detach({
       dataDir,
-      purge: values.purge,
       ...(values.site !== undefined && { site: values.site }),
     });
     const detached = outcomes.filter(({ failure }) => failure === null);
     if (detached.length > 0) process.stdout.write(`Detached: ${detached.map(({ site }) => site).join(', ')}.\n`);
-    for (const { site, erased } of detached) {
-      if (erased !== null) await printErased(dataDir, site, erased);
-      else if (siteId.safeParse(site).success)
-        process.stdout.write(`Settings and log of ${site} are kept, for \`attach --site ${site}\`.\n`);
+    for (const { site } of detached) {
+      if (values.purge || !siteId.safeParse(site).success) continue;
+      process.stdout.write(`Settings and log of ${site} are kept, for \`attach --site ${site}\`.\n`);
     }
     for (const { site } of detached.filter(({ forgotten }) => !forgotten)) {
       process.stderr.write(
@@ -291,7 +287,9 @@ own database.`,
     for (const { site, failure } of outcomes) {
       if (failure !== null) process.stderr.write(`${site} stays attached: ${failure}\n`);
     }
-    const isApplied = values.purge || (await printServed(dataDir, { needsGuard: false }));
+    const isApplied = await printServed(dataDir, { needsGuard: false });
+    for (const { site } of values.purge ? detached : [])
+      await printErased(dataDir, site, await eraseSite(dataDir, site));
     return isApplied && detached.length === outcomes.length ? 0 : 1;
   },
 };

@@ -1,6 +1,7 @@
-import { chmod, chown, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { chmod, chown, cp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runInChild } from '../../test/support/command-line.js';
 import {
   type Behind,
@@ -13,7 +14,10 @@ import {
 } from '../../test/support/doctor-site.js';
 import { freePort } from '../../test/support/front-proxy.js';
 import { runningGuard } from '../../test/support/running-guard.js';
+import { scratchFolder } from '../../test/support/scratch.js';
+import { canMount, mount, unmount } from '../../test/support/small-disk.js';
 import { webServer } from '../../test/support/upstream-server.js';
+import { canSwitchUsers, GUARD, machine, program } from '../../test/support/users.js';
 import { openSqlite } from '../storage/sqlite.js';
 import type { DoctorOptions } from './doctor.js';
 import { checkDisk } from './doctor-checks.js';
@@ -34,6 +38,7 @@ interface Fault {
 /** A user id without an entry in the system's user database. */
 const OTHER_USER = 54_321;
 const isRoot = process.getuid?.() === 0;
+const mounts = canMount();
 
 /** Examines a site with a certain setup. @param change makes the fault at the running site */
 const at =
@@ -114,6 +119,28 @@ async function quarantine(site: DoctorSite): Promise<void> {
 const smtp = (port: number) => ({ mail: { smtp: { host: '127.0.0.1', port, from: 'guard@example.com' } } });
 
 const MEGABYTE = 1024 * 1024;
+
+/** Examines a site whose data folder is on a disk of this size; null where no disk can be mounted. */
+function onDisk(megabytes: number): ReturnType<Fault['examine']> | null {
+  if (!mounts) return null;
+  return at({ stopped: true }, async ({ dataDir }) => {
+    const copy = await scratchFolder();
+    await cp(dataDir, copy, { recursive: true });
+    mount('-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', dataDir);
+    onTestFinished(() => void unmount(dataDir));
+    await cp(copy, dataDir, { recursive: true });
+  })();
+}
+
+/** Examines a site as guard's own user, who may not enter the site's folder. */
+async function examineAsGuard(): Promise<readonly Finding[]> {
+  const { wordpress, dataDir, attach } = await machine();
+  expect(attach()).toMatchObject({ status: 0 });
+  await chmod(wordpress, 0o700);
+  const args = [program, 'doctor', 'site', '--data-dir', dataDir, '--json'];
+  const { stdout } = spawnSync(process.execPath, args, { uid: GUARD, gid: GUARD, encoding: 'utf8' });
+  return JSON.parse(stdout);
+}
 
 const faults: Readonly<Record<FindingCode, Fault>> = {
   'guard-stopped': {
@@ -533,11 +560,15 @@ const faults: Readonly<Record<FindingCode, Fault>> = {
     advice: null,
   },
   'files-no-access': {
-    // `doctor` runs as the user of these tests, who may enter every folder that they create.
+    // Without root, `doctor` runs as the user of these tests, who may enter every folder that they create.
     examine: () => {
+      if (canSwitchUsers) return examineAsGuard();
       const folder = { path: '/var/lib/security-optimizer', uid: 1, mode: 0o700 };
       const denied = { fault: '/srv/site: EACCES: permission denied', isDenied: true };
-      return checkPermissions({ folder, files: [], guardUid: 1 }, denied, null);
+      return checkPermissions({ folder, files: [], guardUid: 1 }, denied, null, {
+        isKeyExternal: false,
+        requireGuard: true,
+      });
     },
     state: 'skipped',
     message: /may not look into the site/,
@@ -553,6 +584,12 @@ const faults: Readonly<Record<FindingCode, Fault>> = {
     examine: at({}, ({ plugins }) => rm(join(plugins, 'security-optimizer.php'))),
     state: 'problem',
     message: /the loader security-optimizer\.php is missing/,
+    advice: /attach/,
+  },
+  'files-incomplete': {
+    examine: at({}, async (site) => rm(join(await classFolder(site), 'classes.php'))),
+    state: 'problem',
+    message: /^The connector is incomplete: \S*\/includes-\w+\/classes\.php is missing\. So it does not run/,
     advice: /attach/,
   },
   'files-other-key': {
@@ -596,15 +633,15 @@ const faults: Readonly<Record<FindingCode, Fault>> = {
   },
   'disk-unknown': { examine: () => [checkDisk(null)], state: 'skipped', message: /is not known/, advice: null },
   'disk-low': {
-    examine: () => [checkDisk(500 * MEGABYTE)],
+    examine: () => onDisk(500) ?? [checkDisk(500 * MEGABYTE)],
     state: 'warning',
-    message: /^Only 500 MB are free/,
+    message: /^Only (?:49\d|500) MB are free/,
     advice: /Make room/,
   },
   'disk-full': {
-    examine: () => [checkDisk(99 * MEGABYTE)],
+    examine: () => onDisk(99) ?? [checkDisk(99 * MEGABYTE)],
     state: 'problem',
-    message: /^Only 99 MB are free/,
+    message: /^Only 9\d MB are free/,
     advice: /guard stores no setting and no visit/,
   },
   'mail-server': {
@@ -770,6 +807,19 @@ describe('doctor and a cache with one copy for both schemes', () => {
     expect(codes).not.toContain('cache-mixes-schemes');
   });
 
+  it('reports it behind guard where every response is stored, and a query is ignored', async () => {
+    const ignoresQuery = { toKey: ({ url }: { url?: string | undefined }) => String(url).replace(/\?.*/, '') };
+    const page: Behind['page'] = (request, scheme) =>
+      request.url?.startsWith('/?') ? toPage('Hello') : styledPage(request, scheme);
+    const { examine } = await doctorSite(behind(page, ignoresQuery));
+    expect(faultsAbout(await examine(), 'cache')).toMatchObject([
+      {
+        code: 'cache-mixes-schemes',
+        message: expect.stringContaining('https://example.com/security-optimizer-doctor-'),
+      },
+    ]);
+  });
+
   it('requests by http only pages that nobody visits, where http does not reach the site', async () => {
     const byHttp: (string | undefined)[] = [];
     const page: Behind['page'] = (request, scheme) => {
@@ -778,7 +828,7 @@ describe('doctor and a cache with one copy for both schemes', () => {
     };
     const { examine } = await doctorSite(behind(page, withoutScheme));
     await examine();
-    expect(byHttp).toEqual([expect.stringMatching(/^\/security-optimizer-doctor-[0-9a-f]{16}\/$/)]);
+    expect(byHttp).toEqual([expect.stringMatching(/^\/\?security-optimizer-doctor-[0-9a-f]{16}$/)]);
   });
 });
 

@@ -96,6 +96,7 @@ export const FINDING_CODES = [
   'files-no-access',
   'files-unusable',
   'files-missing',
+  'files-incomplete',
   'files-other-key',
   'files-key-readable',
   'files-writable',

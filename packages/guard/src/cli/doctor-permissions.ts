@@ -17,6 +17,13 @@ export interface DataFolderFacts {
 /** Why the files inside WordPress were not checked. */
 export type SiteFilesFault = { readonly fault: string; readonly isDenied: boolean };
 
+/** The part of a site's configuration that concerns its connector. */
+export interface ConnectorSettings {
+  /** The operator provides the key, so it is not among the connector's files. */
+  readonly isKeyExternal: boolean;
+  readonly requireGuard: boolean;
+}
+
 /** Files that only guard's user may read. */
 const PRIVATE_FILE = /(?:^guard\.json|\.secret|\.key|\.sqlite(?:-wal|-shm)?)$/;
 const OTHERS_WRITE = 0o022;
@@ -26,15 +33,14 @@ const OTHERS_WRITE = 0o022;
  *
  * @param site the connector's files; null when guard does not know WordPress's folder
  * @param sharedFault why the site must not run the connector from its shared folder; null when it may
- * @param isKeyExternal the operator provides the key, so it is not among these files
  */
 export function checkPermissions(
   data: DataFolderFacts,
   site: ExaminedSite | SiteFilesFault | null,
   sharedFault: string | null,
-  isKeyExternal = false,
+  settings: ConnectorSettings,
 ): readonly Finding[] {
-  const findings = [...judgeDataFolder(data), ...judgeSiteFiles(site, isKeyExternal)];
+  const findings = [...judgeDataFolder(data), ...judgeSiteFiles(site, settings)];
   if (sharedFault !== null) {
     const advice =
       'Make it anew as root: security-optimizer share-connector. Then run `security-optimizer attach` again.';
@@ -82,7 +88,18 @@ function list(files: readonly FileFacts[]): string {
   return toShortList(files.map(({ path }) => path));
 }
 
-function judgeSiteFiles(site: ExaminedSite | SiteFilesFault | null, isKeyExternal: boolean): Judgement[] {
+/** What a site with an incomplete connector does. Without one of these two files its loader does nothing. */
+function toConsequence(lacking: readonly string[], requireGuard: boolean): string {
+  if (!lacking.some((path) => /\/(?:classes|class-hooks)\.php$/.test(path))) return 'Requests that need it fail.';
+  return requireGuard
+    ? 'So it does not run, and WordPress also answers visitors who come past guard, although the site requires guard.'
+    : 'So it does not run.';
+}
+
+function judgeSiteFiles(
+  site: ExaminedSite | SiteFilesFault | null,
+  { isKeyExternal, requireGuard }: ConnectorSettings,
+): Judgement[] {
   if (site === null) {
     return [
       [
@@ -125,6 +142,14 @@ function judgeSiteFiles(site: ExaminedSite | SiteFilesFault | null, isKeyExterna
     ];
   }
   const found: Judgement[] = [];
+  if (site.lacking.length > 0) {
+    found.push([
+      'problem',
+      'files-incomplete',
+      `The connector is incomplete: ${toShortList(site.lacking)} ${site.lacking.length === 1 ? 'is' : 'are'} missing. ${toConsequence(site.lacking, requireGuard)}`,
+      'Run `security-optimizer attach` again.',
+    ]);
+  }
   if (secret !== null && !hasKey) {
     found.push([
       'problem',

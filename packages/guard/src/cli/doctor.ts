@@ -6,7 +6,7 @@ import { toEnglish } from '@security-optimizer/contract/server-message';
 import type { Config } from '../config/config.js';
 import { stripPort } from '../lib/address.js';
 import { systemClock } from '../lib/clock.js';
-import { terminalText } from '../lib/plain-text.js';
+import { lineText } from '../lib/plain-text.js';
 import { toShortList } from '../lib/short-list.js';
 import { version } from '../lib/version.js';
 import { createMailer } from '../mail/create-mailer.js';
@@ -123,7 +123,10 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
     checkScheme(url, arrival),
     checkClock(direct.clockAhead),
     checkCache(arrival === null ? null : (outside?.pages ?? null), outside?.mixed ?? null),
-    ...checkPermissions(data, siteFiles, sharedFault, site.externalKey === true),
+    ...checkPermissions(data, siteFiles, sharedFault, {
+      isKeyExternal: site.externalKey === true,
+      requireGuard: site.requireGuard,
+    }),
     checkDisk(freeBytes),
     checkMail(mail),
   ];
@@ -161,14 +164,14 @@ async function visitFromOutside(home: URL, site: SiteConfig, options: DoctorOpti
   const { connect, connectByHttp } = options;
   const path = home.pathname.replace(/\/+$/, '');
   // No cache has a response for a path that nobody has requested.
-  const missing = new URL(`${path}/security-optimizer-doctor-${randomBytes(8).toString('hex')}`, home);
+  const missing = () => new URL(`${path}/security-optimizer-doctor-${randomBytes(8).toString('hex')}`, home);
   const byHttp = connectByHttp ?? (connect && { host: connect.host });
   const plain = home.protocol === 'https:' && home.port === '' ? visitPlain(home, byHttp) : null;
-  const inspected = await inspect(missing, site.secret, { connect });
+  const inspected = await inspect(missing(), site.secret, { connect });
   if (inspected.response.by !== 'guard') {
     return { inspected, forged: null, plain: await plain, pages: [], mixed: null };
   }
-  const { response: forged } = await inspect(missing, site.secret, {
+  const { response: forged } = await inspect(missing(), site.secret, {
     connect,
     headers: { 'x-forwarded-for': FORGED_CLIENT },
   });
@@ -274,7 +277,7 @@ function doctorText(site: SiteId, findings: readonly Finding[]): string {
   ]);
   const count = (state: Finding['state']) => findings.filter((each) => each.state === state).length;
   const summary = `Problems: ${count('problem')}, warnings: ${count('warning')}, skipped: ${count('skipped')}.`;
-  return [`Site ${site}`, '', ...lines, '', summary, ''].join('\n');
+  return [`Site ${site}`, '', ...lines, '', summary, ''].map(lineText).join('\n');
 }
 
 export const doctorCommand: Command = {
@@ -306,7 +309,7 @@ Exit code 0: no problem. 1: there are problems. 2: called wrongly.`,
       ...(values.connect !== undefined && { connect: readConnect(values.connect) }),
       ...(values.mail !== undefined && { mailTo: readMailAddress(values.mail) }),
     });
-    process.stdout.write(values.json ? `${JSON.stringify(findings)}\n` : terminalText(doctorText(site, findings)));
+    process.stdout.write(values.json ? `${JSON.stringify(findings)}\n` : doctorText(site, findings));
     return findings.some(({ state }) => state === 'problem') ? 1 : 0;
   },
 };

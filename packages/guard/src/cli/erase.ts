@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { siteId } from '../config/config-file.js';
 import { CONFIG_FILE, getDatabaseUrl, secretFile } from '../config/load-config.js';
 import { listSiteFolders } from '../config/parse-config.js';
+import { lineText } from '../lib/plain-text.js';
 import type { SiteId } from '../site.js';
 import { isDataDirInUse, runningSites } from '../storage/data-dir-lock.js';
 import { openSqlite, type SqliteDatabase, toSqliteFault } from '../storage/sqlite.js';
@@ -65,7 +66,9 @@ export async function printErased(dataDir: string, id: SiteId, { rows, unclean }
     );
   }
   for (const name of await brokenLogs(dataDir)) {
-    process.stderr.write(`${name}, a broken log of all sites, may hold visits of it. Remove the file by hand.\n`);
+    process.stderr.write(
+      `${lineText(name)}, a broken log of all sites, may hold visits of it. Remove the file by hand.\n`,
+    );
   }
 }
 

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
-import { findStatus, readPlainFile, shown } from '../lib/pinned-folder.js';
+import { enterFolder, findStatus, leaveFolder, readPlainFile, shown } from '../lib/pinned-folder.js';
 import type { ExaminedSite, FileFacts, InstalledFile, SiteCall } from '../wordpress/site-files.js';
-import { isKeyFile, KEYS, LOADER, OWN_FOLDER } from './connector-files.js';
+import { isKeyFile, KEYS, LOADER, OWN_FOLDER, readOwnClassNames } from './connector-files.js';
 import { enterWordPress, inFolder, openSite, toFolder } from './open-site.js';
 import { findKeyFile, MAX_READ_BYTES } from './site-keys.js';
 
@@ -23,14 +23,57 @@ export function examineConnector(call: SiteCall, secret: string): ExaminedSite {
     model: toFileFacts(model.path, model.file),
   };
   if (site === null || findStatus(OWN_FOLDER) === null) {
-    return { ...facts, secret: null, hasKey: false, installed: [] };
+    return { ...facts, secret: null, hasKey: false, installed: [], lacking: [] };
   }
   const key = findKeyFile(site);
   const ofKey = inFolder(toFolder(key), model, () => ({
     secret: inPlugins(basename(key)),
     hasKey: readPlainFile(basename(key), MAX_READ_BYTES)?.includes(secret) === true,
   }));
-  return { ...facts, ...ofKey, installed: inFolder(OWN_FOLDER, model, () => listInstalled('.')) };
+  const classes = readOwnClassNames(readPlainFile(LOADER, MAX_READ_BYTES) ?? '');
+  return {
+    ...facts,
+    ...ofKey,
+    ...inFolder(OWN_FOLDER, model, () => ({
+      installed: listInstalled('.'),
+      lacking: classes === null ? [] : listLacking(classes),
+    })),
+  };
+}
+
+/** The list of the classes, and the class that the loader calls first. Without one of them it does nothing. */
+const FIRST_CLASSES: readonly string[] = ['classes.php', 'class-hooks.php'];
+
+/** Paths of the classes that are missing in a folder, by its own list of them. */
+function listLacking(folder: string): readonly string[] {
+  const list = findStatus(folder)?.isDirectory() === true ? readListOfClasses(folder) : '';
+  const named = [...list.matchAll(/=> '([a-z0-9/-]+\.php)',/g)].map(([, name]) => name as string);
+  return [...new Set([...FIRST_CLASSES, ...named])]
+    .map((name) => join(folder, name))
+    .filter(isMissing)
+    .map(shown);
+}
+
+/** Empty where this user may not look. */
+function readListOfClasses(folder: string): string {
+  const here = lstatSync('.');
+  try {
+    enterFolder(folder);
+  } catch {
+    return '';
+  }
+  const text = readPlainFile('classes.php', MAX_READ_BYTES);
+  leaveFolder(here);
+  return text ?? '';
+}
+
+/** False where this user may not look. */
+function isMissing(path: string): boolean {
+  try {
+    return findStatus(path) === null;
+  } catch {
+    return false;
+  }
 }
 
 /** The folder and everything in it except keys. A folder that this user can't read is listed without its content. */

@@ -63,8 +63,13 @@ export function findPlainLink(
 const LINK = /\b(?:href|src|action|content)\s*=\s*["']?(http:\/\/[^"'\s<>]+)/gi;
 
 /**
- * Requests pages by http and then by https, as visitors do, and compares the second with a page that no cache has. The
- * first one is a page that no visitor requests; the second one is the first page at the public address.
+ * Requests pages by http and then by https, as visitors do, and compares the second with a page that no cache has. Most
+ * of them are pages that no visitor requests, so that no visitor gets what was made for these requests:
+ *
+ * - the first page with a query of its own. Caches store it, since WordPress answers with 200;
+ * - a missing page, for caches that store every response but ignore a query;
+ * - at the public address also the first page itself, for caches that store nothing else. Visitors by http request it,
+ *   too, where http leads to the site.
  *
  * @param options `connect`, `connectByHttp`: servers to connect to instead of those of the public address
  * @returns null where both schemes have copies of their own, or nothing is cached
@@ -76,13 +81,18 @@ export async function findMixedSchemes(
 ): Promise<MixedSchemes | null> {
   const folder = home.pathname.replace(/\/+$/, '');
   const behind = (url: URL) => visitBehind(site, url);
-  const missing = () => new URL(`${folder}/security-optimizer-doctor-${randomBytes(8).toString('hex')}/`, home);
   const outside = (url: URL) =>
     visit(url, { connect: url.protocol === 'http:' ? options.connectByHttp : options.connect });
+  const name = () => `security-optimizer-doctor-${randomBytes(8).toString('hex')}`;
   const first = new URL(`${folder}/`, home);
-  const fresh = new URL(first);
-  fresh.search = randomBytes(4).toString('hex');
-  return (await compare(behind, missing(), missing())) ?? (await compare(outside, first, fresh));
+  const missing = () => new URL(`${folder}/${name()}/`, home);
+  const withQuery = () => new URL(`${first.pathname}?${name()}`, home);
+  return (
+    (await compare(behind, withQuery(), withQuery())) ??
+    (await compare(behind, missing(), missing())) ??
+    (await compare(outside, withQuery(), withQuery())) ??
+    (await compare(outside, first, withQuery()))
+  );
 }
 
 /** @param fresh address of a page that the cache does not have */

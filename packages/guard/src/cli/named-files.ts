@@ -1,17 +1,24 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { LIST_FILE } from '../config/config-file.js';
+import { type EnvironmentSetting, listFilesInEnvironment } from '../config/load-config.js';
 import type { ConfigFile } from '../config/parse-config.js';
 
 /** A file that guard reads because the configuration names it. Guard does not start without it. */
 export interface NamedFile {
-  /** The first key that names it, for example `sites[0].trustedProxies`. */
+  /** The first key or variable that names it, for example `sites[0].trustedProxies`. */
   readonly key: string;
   /** As the configuration names it: absolute, or relative to the data folder. */
   readonly path: string;
 }
 
-/** The files that a configuration names, each path once: lists of proxies, the mail server's password, authorities. */
-export function listNamedFiles({ trustedProxies, sites, mail, alerts }: ConfigFile): readonly NamedFile[] {
+/**
+ * The files that a configuration and the environment name, each path once: lists of proxies, the mail server's password,
+ * authorities.
+ */
+export function listNamedFiles(
+  { trustedProxies, sites, mail, alerts }: ConfigFile,
+  environment: readonly EnvironmentSetting[],
+): readonly NamedFile[] {
   const lists = (key: string, entries: readonly string[] = []): NamedFile[] =>
     entries
       .filter((entry) => entry.startsWith(LIST_FILE))
@@ -22,6 +29,7 @@ export function listNamedFiles({ trustedProxies, sites, mail, alerts }: ConfigFi
     ...sites.flatMap((site, at) => lists(`sites[${at}].trustedProxies`, site.trustedProxies)),
     ...single('mail.smtp.passwordFile', mail.smtp?.passwordFile),
     ...single('alerts.caFile', alerts.caFile),
+    ...listFilesInEnvironment(environment),
   ];
   return all.filter(({ path }, at) => all.findIndex((other) => other.path === path) === at);
 }

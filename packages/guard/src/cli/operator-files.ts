@@ -2,14 +2,18 @@
  * Files that the operator names on the command line, outside the data folder. A command that root calls acts as the
  * owner of the data folder (docs/decisions/0019), who may not read or write them. So root's rights are used for exactly
  * these names, before they are given up: a file to import is read, a file for output is opened, and the folder of a
- * back-up is created for that owner.
+ * back-up is created for that owner. What was created is removed again when the command fails (`unfinished`).
  */
-import { close, constants, createReadStream, fchown, fstat, open, statSync } from 'node:fs';
+import { close, constants, createReadStream, fchown, fstat, open, rmSync, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open as openFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { type ProcessUser, tryAsUser } from '../lib/privileges.js';
+import { withoutByteOrderMark } from '../lib/typed-text.js';
+import { describeFailure } from './back-up-files.js';
 import { CommandError } from './command.js';
+import { delaySignals, withSignals } from './signals.js';
+import { holdOutput } from './unfinished.js';
 
 /** Ten thousand sites are a file of 5 MB. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -36,7 +40,12 @@ export async function takeOperatorFiles(command: string, args: readonly string[]
   if (kind === undefined) return;
   const { first, output } = readNames(args);
   if (kind === 'input' && first !== undefined) heldInputs.set(first, await readBounded(first));
-  if (kind === 'output' && output !== undefined) heldOutputs.set(output, await openOutput(output));
+  if (kind === 'output' && output !== undefined) {
+    await delaySignals(async () => {
+      heldOutputs.set(output, await openOutput(output));
+      await holdOutput('file', output);
+    });
+  }
   if (kind === 'folder' && first !== undefined) await provideFolder(resolve(first), owner);
 }
 
@@ -45,15 +54,31 @@ export async function readOperatorFile(path: string): Promise<string> {
   return heldInputs.get(path) ?? (await readBounded(path));
 }
 
-/** Writes a new file that the operator names, which only this user may read. @throws CommandError that names the file */
+/**
+ * Writes a new file that the operator names, which only this user may read. Nothing is left of it after a failure or a
+ * signal; a file that root has opened is removed at the end of the command.
+ *
+ * @throws CommandError that names the file
+ */
 export async function writeOperatorFile(path: string, text: string): Promise<void> {
-  const file = heldOutputs.get(path) ?? (await openOutput(path));
+  const opened = heldOutputs.get(path);
+  const file = opened ?? (await openOutput(path));
+  const remove = () => {
+    if (opened === undefined) rmSync(path, { force: true });
+  };
   try {
-    await file.writeFile(text);
-    await file.sync();
+    await withSignals(remove, async () => {
+      await file.writeFile(text);
+      await file.sync();
+    });
+  } catch (error) {
+    remove();
+    throw new CommandError(
+      `${path} can’t be written: ${describeFailure(error, dirname(resolve(path)))}. Nothing is left of it.`,
+    );
   } finally {
     heldOutputs.delete(path);
-    await file.close();
+    await file.close().catch(() => undefined);
   }
 }
 
@@ -79,7 +104,7 @@ async function readBounded(path: string): Promise<string> {
       bytes += (chunk as Buffer).length;
     }
     if (bytes > MAX_BYTES) throw new CommandError(`${path} is larger than ${MAX_BYTES / 1024 / 1024} MB.`);
-    return Buffer.concat(chunks).toString('utf8');
+    return withoutByteOrderMark(Buffer.concat(chunks).toString('utf8'));
   } catch (error) {
     if (error instanceof CommandError) throw error;
     throw new CommandError(`${path} can’t be read (${(error as NodeJS.ErrnoException).code}).`);
@@ -92,24 +117,10 @@ async function openOutput(path: string): Promise<FileHandle> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') {
-      const empty = await openEmpty(path);
-      if (empty !== null) return empty;
       throw new CommandError(`${path} is there already. Name a file that does not exist yet.`);
     }
     throw new CommandError(`${path} can’t be created (${code}).`);
   }
-}
-
-/** Opens an own empty file: a command that failed after its file was opened as root can't remove it. */
-async function openEmpty(path: string): Promise<FileHandle | null> {
-  const file = await openFile(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);
-  const found = await file?.stat();
-  if (found?.isFile() && found.size === 0 && found.uid === process.geteuid?.()) {
-    await file?.chmod(0o600);
-    return file;
-  }
-  await file?.close();
-  return null;
 }
 
 /** Creates the folder of a back-up for its owner, unless that user has it already or creates it without help. */
@@ -129,7 +140,10 @@ async function provideFolder(folder: string, owner: ProcessUser): Promise<void> 
     );
   }
   if ((await stat(around).catch(() => null))?.uid === owner.uid) return;
-  await createFolderFor(folder, owner, example);
+  await delaySignals(async () => {
+    await createFolderFor(folder, owner, example);
+    await holdOutput('folder', folder);
+  });
 }
 
 /** Whether this process may search a folder. */

@@ -22,4 +22,16 @@ describe('the wait of status for a site', () => {
     patience.record(ONE, true);
     expect(patience.getTimeoutMs(ONE)).toBe(RESPONSE_TIMEOUT_MS);
   });
+
+  it('ends after 128 silent sites, except for one in 64', () => {
+    const patience = new Patience();
+    for (let count = 0; count < 128; count++) patience.record(ONE, false);
+    expect(patience.isSilent(ONE)).toBe(true);
+    const timeouts = Array.from({ length: 128 }, () => patience.getTimeoutMs(ONE));
+    expect(timeouts.filter((timeout) => timeout !== null)).toEqual([SHORT_TIMEOUT_MS, SHORT_TIMEOUT_MS]);
+    expect(patience.getTimeoutMs(OTHER)).toBe(RESPONSE_TIMEOUT_MS);
+    patience.record(ONE, true);
+    expect(patience.isSilent(ONE)).toBe(false);
+    expect(patience.getTimeoutMs(ONE)).toBe(RESPONSE_TIMEOUT_MS);
+  });
 });

@@ -7,6 +7,7 @@ import { loadConfig } from '../config/load-config.js';
 import { parseVisitor } from '../lib/carried-address.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
+import { lineText } from '../lib/plain-text.js';
 import { openGuardDatabase } from '../migrations.js';
 import { isDataDirInUse } from '../storage/data-dir-lock.js';
 import { openSqlite, type SqliteDatabase, toSqliteFault } from '../storage/sqlite.js';
@@ -135,10 +136,11 @@ function readNames(values: { address?: string | undefined; user?: string | undef
     throw new UsageError('Name the person: --address, --user or --email.');
   }
   const parsed = address === undefined ? null : parseVisitor(address);
-  if (address !== undefined && parsed === null) throw new UsageError(`--address: ${address} is not an address.`);
+  if (address !== undefined && parsed === null)
+    throw new UsageError(`--address: ${lineText(address)} is not an address.`);
   const isEmail = (text: string) => /^[^@\s]+@[^@\s]+$/.test(text);
   if (user === '' || email === '') throw new UsageError('--user and --email must not be empty.');
-  if (email !== null && !isEmail(email)) throw new UsageError(`--email: ${email} is no e-mail address.`);
+  if (email !== null && !isEmail(email)) throw new UsageError(`--email: ${lineText(email)} is no e-mail address.`);
   // A user may have an e-mail address as the name; then it is the same person's in both places.
   const mailbox = email ?? (user !== null && isEmail(user) ? user : null);
   return { address: parsed?.text ?? null, user, email: mailbox?.toLowerCase() ?? null };
@@ -233,7 +235,7 @@ async function printErasure({ dataDir, main, activity }: OpenPerson, { erased, k
       ? 'Nothing to erase is stored.\n'
       : `Erased or anonymised: ${rows.map(([name, count]) => `${name.replaceAll('_', ' ')} ${count}`).join(', ')}.\n`,
   );
-  for (const reason of kept) process.stdout.write(`Kept: ${reason}\n`);
+  for (const reason of kept) process.stdout.write(`Kept: ${lineText(reason)}\n`);
   if (rows.length === 0) return;
   for (const database of [main, ...(activity === null ? [] : [activity.database])]) {
     database.prepare('pragma wal_checkpoint(truncate)').get();
@@ -247,9 +249,10 @@ async function printErasure({ dataDir, main, activity }: OpenPerson, { erased, k
 async function confirm({ address, user, email }: Person): Promise<void> {
   if (!process.stdin.isTTY) throw new CommandError('Nothing was erased. Confirm with --yes.');
   const named = [address, user?.logins[0] ?? user?.id, email].filter((each) => each != null).join(', ');
-  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  // Without the line editor, whose control characters would be escaped.
+  const prompt = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
   try {
-    const answer = await prompt.question(`Erase what is stored about ${named}? It can’t be undone. [y/N] `);
+    const answer = await prompt.question(`Erase what is stored about ${lineText(named)}? It can’t be undone. [y/N] `);
     if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was erased.');
   } finally {
     prompt.close();

@@ -10,13 +10,13 @@ import { findCarriedRange } from '../lib/carried-address.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { KeyedMutex } from '../lib/mutex.js';
-import { terminalText } from '../lib/plain-text.js';
+import { lineText } from '../lib/plain-text.js';
 import { deleteLoginLocks } from '../login/index.js';
 import { openGuardDatabase } from '../migrations.js';
 import { COMMAND_LINE_ACTOR } from '../settings/audit-store.js';
 import { changeSettings } from '../settings/change-settings.js';
 import { createSettingsStore } from '../settings/settings-store.js';
-import type { SettingChanges, SiteSettings } from '../settings/site-settings.js';
+import { type SettingChanges, type SiteSettings, UnusableSettingsError } from '../settings/site-settings.js';
 import type { QuarantinedSite, SiteConfig } from '../site.js';
 import { createSiteFactsStore } from '../sites/site-facts-store.js';
 import type { Database } from '../storage/database.js';
@@ -24,6 +24,7 @@ import { createFactorStore, listEnrolled, resetTwoFactor } from '../two-factor/i
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import { type Command, CommandError, readArguments, required, UsageError } from './command.js';
+import { printQuarantine } from './running-guard.js';
 
 export const recoveryOptionsHelp = `  --data-dir DIR   guard's data folder
   --site ID        the site; may be left out when there is only one
@@ -41,15 +42,16 @@ export interface OpenSite {
   /** Positional arguments of the command. */
   readonly positionals: readonly string[];
   /**
-   * Stores changes. A running guard applies them and sends them to WordPress.
+   * Stores changes. A running guard applies them and sends them to WordPress. When the command has succeeded, guard
+   * looks again at a site that is in quarantine: the change may have mended the reason.
    * @param replacing names of settings that get new values even if their stored ones can't be used
    */
   change(decide: (settings: SiteSettings) => SettingChanges, replacing?: readonly string[]): Promise<SiteSettings>;
 }
 
 /**
- * Opens the database of a data folder for one recovery command, and closes it again. Never waits for WordPress or
- * guard, so that it works when one of them is the problem.
+ * Opens the database of a data folder for one recovery command, and closes it again. Never waits for WordPress, nor
+ * for guard unless the site is in quarantine, so that it works when one of them is the problem.
  *
  * @param form the expected positional arguments, for messages, for example `['reset']` or `['IP']`
  * @throws UsageError, CommandError, ConfigError, StorageError
@@ -71,6 +73,7 @@ export async function withSite<Flag extends string = never>(
   const site = pickSite([...config.sites, ...config.quarantined], values.site);
   const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
   const settings = createSettingsStore(db);
+  let isChanged = false;
   const change: OpenSite['change'] = async (decide, replacing = []) => {
     const outside = {
       settings,
@@ -81,11 +84,19 @@ export async function withSite<Flag extends string = never>(
       clock: systemClock,
       logger: silentLogger(),
     };
-    return (await changeSettings(outside, { site, actor: COMMAND_LINE_ACTOR, replacing }, decide)).after;
+    const { after } = await changeSettings(outside, { site, actor: COMMAND_LINE_ACTOR, replacing }, decide);
+    isChanged = true;
+    return after;
   };
   try {
     const open = { site, db, now: systemClock(), positionals, change };
-    return await task(open, values as Partial<Record<Flag, boolean>>, config);
+    const code = await task(open, values as Partial<Record<Flag, boolean>>, config);
+    return isChanged && (await printQuarantine(config.dataDir, site.id)) ? 1 : code;
+  } catch (error) {
+    if (!(error instanceof UnusableSettingsError)) throw error;
+    throw new CommandError(
+      `${error.detail}. Nothing was changed. Correct it with \`security-optimizer settings import FILE --site ${site.id}\`, or restore a back-up.`,
+    );
   } finally {
     await db.destroy();
   }
@@ -135,7 +146,7 @@ export const awayModeCommand: Command = {
 ${recoveryOptionsHelp}`,
   run: (args) =>
     withSite(args, ['off'], async ({ change }) => {
-      await change(() => ({ away_mode: { type: 'off' } }));
+      await change(() => ({ away_mode: { type: 'off' } }), ['away_mode']);
       process.stdout.write('Away Mode is off.\n');
       return 0;
     }),
@@ -149,7 +160,7 @@ export const loginAccessCommand: Command = {
 ${recoveryOptionsHelp}`,
   run: (args) =>
     withSite(args, ['clear'], async ({ change }) => {
-      await change(() => ({ login_access: [] }));
+      await change(() => ({ login_access: [] }), ['login_access']);
       process.stdout.write('The Login Access list is empty. Every address may try to log in.\n');
       return 0;
     }),
@@ -164,7 +175,7 @@ ${recoveryOptionsHelp}
 The own addresses are kept for the next time.`,
   run: (args) =>
     withSite(args, ['reset'], async ({ change }) => {
-      await change(({ login }) => ({ login_url: { ...login.login_url, type: 'default' } }));
+      await change(({ login }) => ({ login_url: { ...login.login_url, type: 'default' } }), ['login_url']);
       process.stdout.write('The login is at wp-login.php.\n');
       return 0;
     }),
@@ -188,7 +199,7 @@ resume\`; \`security-optimizer status\` says until when it lasts.`,
       const minutes = /^\d{1,4}$/.test(text) ? Number(text) : 0;
       if (minutes < 1 || minutes > MAX_MINUTES) throw new UsageError(`MINUTES: use 1 to ${MAX_MINUTES}.`);
       const until = now + minutes * 60_000;
-      await change(() => ({ paused_until: until }));
+      await change(() => ({ paused_until: until }), ['paused_until']);
       process.stdout.write(`Everything is off until ${new Date(until).toISOString()}.\n`);
       return 0;
     }),
@@ -202,7 +213,7 @@ export const resumeCommand: Command = {
 ${recoveryOptionsHelp}`,
   run: (args) =>
     withSite(args, [], async ({ change }) => {
-      await change(() => ({ paused_until: 0 }));
+      await change(() => ({ paused_until: 0 }), ['paused_until']);
       process.stdout.write('Everything is in force.\n');
       return 0;
     }),
@@ -222,7 +233,7 @@ Ends the sessions of the user too, if WordPress answers.`,
       const enrolled = await listEnrolled(store, site.id);
       const match = enrolled.find(({ user_login }) => user_login.toLowerCase() === name.toLowerCase());
       const user = match?.ID ?? (/^[1-9]\d{0,14}$/.test(name) ? Number(name) : null);
-      if (user === null) throw new CommandError(`No user with a second factor is called ${name}.`);
+      if (user === null) throw new CommandError(`No user with a second factor is called ${lineText(name)}.`);
       let sessionsLeft: string | null = null;
       const done = await resetTwoFactor(
         {
@@ -237,10 +248,10 @@ Ends the sessions of the user too, if WordPress answers.`,
         },
         { site: site.id, user, actor: COMMAND_LINE_ACTOR },
       );
-      if (done === null) throw new CommandError(`The user ${name} has no second factor.`);
-      process.stdout.write(`${terminalText(done.login)} sets up a new second factor at the next login.\n`);
+      if (done === null) throw new CommandError(`The user ${lineText(name)} has no second factor.`);
+      process.stdout.write(`${lineText(done.login)} sets up a new second factor at the next login.\n`);
       if (sessionsLeft !== null) {
-        process.stderr.write(`The sessions of the user could not be ended. ${sessionsLeft}\n`);
+        process.stderr.write(`The sessions of the user could not be ended. ${lineText(sessionsLeft)}\n`);
       }
       return 0;
     }),
@@ -277,9 +288,7 @@ ${recoveryOptionsHelp}`,
       args,
       ['WHO'],
       async (open, { all }) => {
-        process.stdout.write(
-          terminalText(all ? await unlockAll(open) : await unblock(open, open.positionals[0] ?? '')),
-        );
+        process.stdout.write(all ? await unlockAll(open) : await unblock(open, open.positionals[0] ?? ''));
         return 0;
       },
       ['all'],
@@ -306,13 +315,15 @@ async function unblock({ site, db, now }: OpenSite, text: string): Promise<strin
     ...(carried === null ? [] : [rangeText(carried)]),
   ];
   const blocks = (await Promise.all(names.map((entry) => store.listByName(site.id, entry)))).flat();
-  if (range === null && blocks.length === 0) throw new UsageError(`${text} is not an address.`);
+  if (range === null && blocks.length === 0) throw new UsageError(`${lineText(text)} is not an address.`);
   for (const block of blocks) await store.unblock({ site: site.id, actor: COMMAND_LINE_ACTOR, at: now }, block);
   const keys = address === null ? [] : [toClientKey(address)];
   const removed =
     keys.length === 0 ? 0 : await deleteLoginLocks(db, { site: site.id, keys, actor: COMMAND_LINE_ACTOR, at: now });
   const lines = [
-    ...(blocks.length > 0 ? [`Unblocked: ${[...new Set(blocks.map((block) => block.name))].join(', ')}.`] : []),
+    ...(blocks.length > 0
+      ? [`Unblocked: ${[...new Set(blocks.map((block) => lineText(block.name)))].join(', ')}.`]
+      : []),
     ...(removed > 0 ? [`Unlocked: ${keys.join(', ')}.`] : []),
   ];
   return `${lines.length === 0 ? 'No failed login was stored. Nothing locks it, and it is not blocked.' : lines.join('\n')}\n`;

@@ -1,8 +1,16 @@
 import { existsSync, rmSync } from 'node:fs';
 import { access, mkdir, readdir, rename, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { CONFIG_FILE, ConfigError, getDatabaseUrl, readConfigFile } from '../config/load-config.js';
+import {
+  CONFIG_FILE,
+  ConfigError,
+  type EnvironmentSetting,
+  getDatabaseUrl,
+  listEnvironment,
+  readConfigFile,
+} from '../config/load-config.js';
 import { syncFolder } from '../lib/files.js';
+import { lineText } from '../lib/plain-text.js';
 import { tryLock } from '../storage/data-dir-lock.js';
 import { databaseFile } from '../storage/open-storage.js';
 import {
@@ -15,10 +23,10 @@ import {
   readFolder,
   readManifest,
   SETTINGS,
-  withSignals,
 } from './back-up-files.js';
 import { type Command, CommandError, readArguments, required } from './command.js';
 import { toPathBelow } from './named-files.js';
+import { withSignals } from './signals.js';
 import { describeStart } from './start-hint.js';
 
 export const restoreCommand: Command = {
@@ -32,7 +40,8 @@ export const restoreCommand: Command = {
 
 All files are checked and copied into the data folder first, and then take the place of the present ones. When one of them is
 missing, differs from what was written, or can't be copied, nothing is changed. Files that belong outside the data folder are
-not written: the command prints how to copy them to their places.`,
+not written: the command prints how to copy them to their places. It also names the environment variables that were set for
+guard and are not set for this command.`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
       'data-dir': { type: 'string' },
@@ -40,11 +49,15 @@ not written: the command prints how to copy them to their places.`,
     });
     const folder = resolve(readFolder(positionals));
     const dataDir = resolve(required('data-dir', values['data-dir']));
-    const { madeAt, files, named } = await restore(folder, dataDir, { replace: values.replace, now: new Date() });
+    const { madeAt, files, named, environment } = await restore(folder, dataDir, {
+      replace: values.replace,
+      now: new Date(),
+    });
     const outside = await listOutside(dataDir, named, files);
     const restored = Object.keys(files).length - named.length + named.filter((each) => isInside(dataDir, each)).length;
-    process.stdout.write(`Restored ${restored} files of ${madeAt}.\n`);
+    process.stdout.write(`Restored ${restored} files of ${lineText(madeAt)}.\n`);
     process.stdout.write(await describeOutside(folder, dataDir, outside));
+    process.stdout.write(describeEnvironment(environment, listEnvironment(process.env)));
     process.stdout.write(describeStart(dataDir));
     return 0;
   },
@@ -69,16 +82,22 @@ async function restore(folder: string, dataDir: string, options: RestoreOptions)
       throw new CommandError(`${join(folder, name)} is not as it was written. Nothing was changed.`);
     }
   }
+  let created: string | undefined;
+  // The folder is new, so it holds nothing but the lock and copies.
+  const cleanUp = () => {
+    if (created !== undefined) rmSync(created, { recursive: true, force: true, maxRetries: 5 });
+  };
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    created = await mkdir(dataDir, { recursive: true, mode: 0o700 });
     const lock = tryLock(join(dataDir, 'guard.lock'), 0);
     if (lock === null) throw new CommandError('Guard runs on this data folder. Stop it first; nothing was changed.');
     try {
-      await replaceData(folder, dataDir, manifest, options);
+      await replaceData(folder, dataDir, manifest, { ...options, cleanUp });
     } finally {
       lock.close();
     }
   } catch (error) {
+    cleanUp();
     if (isExplained(error)) throw error;
     throw new CommandError(
       `The restore failed: ${describeFailure(error, dataDir)}. The data in force are those from before.`,
@@ -87,7 +106,12 @@ async function restore(folder: string, dataDir: string, options: RestoreOptions)
   return manifest;
 }
 
-async function replaceData(folder: string, dataDir: string, manifest: Manifest, options: RestoreOptions) {
+async function replaceData(
+  folder: string,
+  dataDir: string,
+  manifest: Manifest,
+  options: RestoreOptions & { readonly cleanUp: () => void },
+) {
   const database = await findDatabase(folder, dataDir);
   const databaseBelow = toPathBelow(dataDir, database);
   if (databaseBelow === null && existsSync(database)) {
@@ -106,7 +130,11 @@ async function replaceData(folder: string, dataDir: string, manifest: Manifest, 
   };
   cleanUp();
   try {
-    await withSignals(cleanUp, async () => {
+    const removeAll = () => {
+      cleanUp();
+      options.cleanUp();
+    };
+    await withSignals(removeAll, async () => {
       await mkdir(join(staging, 'sites'), { recursive: true, mode: 0o700 });
       for (const [name, to] of listCopies(dataDir, manifest)) {
         const target = name === SETTINGS ? databaseStaged : join(staging, to);
@@ -217,10 +245,23 @@ async function describeOutside(
   if (outside.length === 0) return '';
   const { uid } = await stat(dataDir);
   const lines = outside.map(({ copy, path, key, state }) => {
-    const names = [join(folder, copy), resolve(dataDir, path)].map(quote).join(' ');
-    return `  # ${key}: the file ${state === 'missing' ? 'is missing' : 'differs from the back-up, and stays as it is'}\n  install -D --mode=600 --owner=${uid} ${names}\n`;
+    const names = [join(folder, copy), lineText(resolve(dataDir, path))].map(quote).join(' ');
+    return `  # ${lineText(key)}: the file ${state === 'missing' ? 'is missing' : 'differs from the back-up, and stays as it is'}\n  install -D --mode=600 --owner=${uid} ${names}\n`;
   });
   return `These files belong outside the data folder, where nothing was written. Guard does not start without them. To copy them:\n${lines.join('')}`;
+}
+
+/**
+ * What guard had from its environment and this command has not. The service may have it nevertheless. A text for people,
+ * empty when nothing is missing.
+ */
+function describeEnvironment(before: Manifest['environment'], now: readonly EnvironmentSetting[]): string {
+  const missing = before.filter(({ name, value }) => !now.some((each) => each.name === name && each.value === value));
+  if (missing.length === 0) return '';
+  const lines = missing.map(({ name, value }) =>
+    value === null ? `  ${name}: its value is not in the back-up\n` : `  ${name}=${quote(lineText(value))}\n`,
+  );
+  return `Guard had these settings from its environment, and this command has not, or has others. See that guard has them before you start it:\n${lines.join('')}`;
 }
 
 /** A word of a shell's command line. */

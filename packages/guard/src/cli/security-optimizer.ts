@@ -1,14 +1,16 @@
 #!/usr/bin/env node
 import { ConfigError } from '../config/load-config.js';
 import { guideFile } from '../lib/guides.js';
-import { terminalText } from '../lib/plain-text.js';
+import { lineText } from '../lib/plain-text.js';
 import { SocketActivationError } from '../lib/supervisor.js';
 import { version } from '../lib/version.js';
-import { DataDirInUseError } from '../storage/data-dir-lock.js';
+import { DataDirInUseError, LockFileError } from '../storage/data-dir-lock.js';
 import { StorageError } from '../storage/storage-error.js';
 import { SiteFilesError } from '../wordpress/site-files.js';
 import { actAsDataOwner } from './act-as-data-owner.js';
 import { type Command, CommandError, UsageError } from './command.js';
+import { makeInert } from './inert-output.js';
+import { settleOutputs } from './unfinished.js';
 
 /**
  * The commands by name. Each is loaded when it is called, so that the service starts fast and holds no code that it
@@ -102,20 +104,35 @@ async function main(positionals: readonly string[]): Promise<number> {
   }
   const load = commands.get(name);
   if (!load) {
-    process.stderr.write(`Unknown command ${terminalText(name)}. Commands: ${[...commands.keys()].join(', ')}.\n`);
+    process.stderr.write(`Unknown command ${lineText(name)}. Commands: ${[...commands.keys()].join(', ')}.\n`);
     return 2;
   }
   const command = await load();
   if (args.includes('--help')) return print(`${command.help}\n`);
+  const code = await runCommand(name, command, args);
+  await settleOutputs(code === 0);
+  return code;
+}
+
+async function runCommand(name: string, command: Command, args: readonly string[]): Promise<number> {
   try {
     await actAsDataOwner(name, args);
     return await command.run(args);
   } catch (error) {
-    process.stderr.write(`${terminalText(explain(error))}\n`);
+    process.stderr.write(`${explain(error)}\n`);
     if (!(error instanceof UsageError)) return 1;
     process.stderr.write(`See: security-optimizer ${name} --help\n`);
     return 2;
   }
+}
+
+let isOutputLost = false;
+
+/** Standard output ends early, as with `head`, or is a file on a full disk. The command itself goes on to its end. */
+function noteLostOutput({ code }: NodeJS.ErrnoException): void {
+  if (!isOutputLost && code !== 'EPIPE') process.stderr.write(`The output could not be written (${code}).\n`);
+  isOutputLost = true;
+  process.exitCode = 1;
 }
 
 function print(text: string): 0 {
@@ -125,13 +142,24 @@ function print(text: string): 0 {
 
 /** The error as text for the user. Only unexpected errors have a stack trace. */
 function explain(error: unknown): string {
-  const EXPECTED_ERRORS = [UsageError, CommandError, SiteFilesError, DataDirInUseError, SocketActivationError];
+  const EXPECTED_ERRORS = [
+    UsageError,
+    CommandError,
+    SiteFilesError,
+    DataDirInUseError,
+    LockFileError,
+    SocketActivationError,
+  ];
   if (EXPECTED_ERRORS.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof ConfigError) {
-    return `The configuration has mistakes:\n${error.mistakes.map((mistake) => `  ${mistake}`).join('\n')}`;
+    return `The configuration has mistakes:\n${error.mistakes.map((mistake) => `  ${lineText(mistake)}`).join('\n')}`;
   }
   if (error instanceof StorageError) {
-    return `The database can’t be used (${error.fault}): ${error.detail}\nGuard does not start without it, because your settings are in it.`;
+    const summary = `The database can’t be used (${error.fault}): ${error.detail}`;
+    if (error.fault === 'cannot_open' || error.fault === 'read_only') {
+      return `${summary}\nThis user must be able to write it, and in its folder, which needs room: run the command as root, or as the user who owns the data folder.`;
+    }
+    return `${summary}\nGuard does not start without it, because your settings are in it.`;
   }
   const unknownStep = /^corrupted migrations: previously executed migration (\S+) is missing$/.exec(
     String((error as Error).message),
@@ -148,8 +176,12 @@ function explain(error: unknown): string {
   }
   if (code === 'EADDRINUSE') return `Another program listens on ${address}:${port}.`;
   if (code === 'EACCES' && port !== undefined) return `This user may not listen on port ${port}.`;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return `The disk${path === undefined ? '' : ` of ${path}`} is full.`;
   if (code !== undefined && path !== undefined) return `${path}: ${code}`;
   return stack ?? String(error);
 }
 
-process.exitCode = await main(process.argv.slice(2));
+for (const stream of [process.stdout, process.stderr]) makeInert(stream);
+process.stdout.on('error', noteLostOutput);
+const exitCode = await main(process.argv.slice(2));
+process.exitCode = isOutputLost ? exitCode || 1 : exitCode;

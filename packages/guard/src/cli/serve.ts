@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { preloadBlocks } from '../activity/blocklist/preload-blocklist.js';
 import type { Config } from '../config/config.js';
-import { ConfigError, type ConfigSource, configWrittenAt, loadConfig } from '../config/load-config.js';
+import { ConfigError, type ConfigSource, configWrittenAt, listEnvironment, loadConfig } from '../config/load-config.js';
 import { type ChangedConfig, loadConfigInThread } from '../config/load-config-in-thread.js';
 import { DigestCache } from '../config/site-digests.js';
 import { createLogger, type Logger } from '../lib/logger.js';
-import { collectStartGarbage, limitHeapGrowth } from '../lib/process-tuning.js';
+import { collectStartGarbage, letThreadsLimitThemselves, limitHeapGrowth } from '../lib/process-tuning.js';
 import { ShutdownDeadline } from '../lib/shutdown-deadline.js';
 import { createServiceState, takeActivationSocket } from '../lib/supervisor.js';
 import type { RunningGuard } from '../main.js';
@@ -48,12 +48,15 @@ as long as that one may take to stop, unless --wait says otherwise.`,
     const waitSeconds = values.wait === undefined ? undefined : readSeconds(values.wait);
     const descriptor = takeActivationSocket(process.env, process.pid);
     limitHeapGrowth();
+    letThreadsLimitThemselves();
     const source = {
       dataDir: values['data-dir'] === undefined ? undefined : resolve(values['data-dir']),
       file: values.config,
     };
+    const readAt = String(process.hrtime.bigint());
     const writtenAt = await configWrittenAt(source);
     const config = await loadConfig(source);
+    const environment = listEnvironment(process.env);
     const logger = createLogger(config.logLevel);
     const stopped = stopSignal(logger);
     const reloading = reloadSignal();
@@ -90,7 +93,7 @@ as long as that one may take to stop, unless --wait says otherwise.`,
         void import('../main.js');
       },
     };
-    const configuration = { writtenAt, mistakes: [], restartKeys: [], kept: [] };
+    const configuration = { writtenAt, readAt, environment, mistakes: [], restartKeys: [], kept: [] };
     const storage = await openStorage(config, logger, { configuration, wait }).catch((error: unknown) => {
       if (stopping.signal.aborted) return null;
       throw error;
@@ -205,6 +208,7 @@ function createReload(parts: {
 }): () => Promise<void> {
   const { guard, source, started, lock, logger } = parts;
   const digests = new DigestCache();
+  const environment = listEnvironment(process.env);
   let restartKeys: readonly string[] = [];
   let kept: NonNullable<AppliedConfiguration['kept']> = [];
 
@@ -231,9 +235,10 @@ function createReload(parts: {
   return async () => {
     try {
       // Read before the file: a program that replaces the file in the meantime sends another signal.
+      const readAt = String(process.hrtime.bigint());
       const writtenAt = await configWrittenAt(source);
       const mistakes = await apply();
-      await lock.writeSites(sitesInUse(guard.sites, { writtenAt, mistakes, restartKeys, kept }));
+      await lock.writeSites(sitesInUse(guard.sites, { writtenAt, readAt, environment, mistakes, restartKeys, kept }));
     } catch (error) {
       logger.error(
         { event: 'sites-file-write-failed', err: error },

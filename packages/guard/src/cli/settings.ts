@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toEnglish } from '@security-optimizer/contract/server-message';
 import { ApiError } from '../lib/api-error.js';
+import { lineText } from '../lib/plain-text.js';
 import {
   checkLoginPath,
   getAwayState,
@@ -25,7 +26,6 @@ import { createSiteFactsStore } from '../sites/site-facts-store.js';
 import { type Command, CommandError } from './command.js';
 import { readOperatorFile } from './operator-files.js';
 import { recoveryOptionsHelp, withSite } from './recovery.js';
-import { printQuarantine } from './running-guard.js';
 
 export const exportSettingsCommand: Command = {
   name: 'settings export',
@@ -69,13 +69,12 @@ by one of its pages.`,
         return changes;
       }, Object.keys(values));
       process.stdout.write(`Set ${count} settings of ${site.id}.\n`);
-      // They may have been the reason for a quarantine.
-      return (await printQuarantine(config.dataDir, site.id)) ? 1 : 0;
+      return 0;
     }),
 };
 
 function describeMistakes(file: string, mistakes: readonly string[]): string {
-  return `${file} has mistakes; nothing was changed:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`;
+  return `${file} has mistakes; nothing was changed:\n${mistakes.map((mistake) => `  ${lineText(mistake)}`).join('\n')}`;
 }
 
 async function readValues(file: string): Promise<Readonly<Record<string, unknown>>> {
@@ -84,7 +83,7 @@ async function readValues(file: string): Promise<Readonly<Record<string, unknown
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new CommandError(`${file} can’t be read as JSON: ${(error as Error).message}`);
+    throw new CommandError(`${file} can’t be read as JSON: ${lineText((error as Error).message)}`);
   }
   const settings = (json as { settings?: unknown } | null)?.settings;
   if (typeof settings !== 'object' || settings === null || Array.isArray(settings)) {

@@ -190,6 +190,13 @@ describe.skipIf(!isRoot)('a connector that sites share (skipped without root)', 
     expect(await readFile(join(plugins, 'security-optimizer.php'), 'utf8')).toContain(release);
   });
 
+  it('lacks no file of its own for doctor', async () => {
+    const { dataDir, attachShared } = await machine();
+    expect(attachShared()).toMatchObject({ status: 0 });
+    const findings = JSON.parse((await runInChild('doctor', 'site', '--data-dir', dataDir, '--json')).stdout);
+    expect(findings.map(({ code }: { code: string }) => code)).not.toContain('files-incomplete');
+  });
+
   it('that other users may change is reported by doctor', async () => {
     const { shared, dataDir, attachShared } = await machine();
     expect(attachShared()).toMatchObject({ status: 0 });

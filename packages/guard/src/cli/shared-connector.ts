@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
-import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type Dirent, lstatSync, readdirSync, rmdirSync, rmSync, type Stats } from 'node:fs';
+import { chmod, mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ConnectorSources } from '../wordpress/site-files.js';
 import { CommandError } from './command.js';
 import { listFolders, readRelease, toHash } from './connector-files.js';
+import { withSignals } from './signals.js';
 
 /** Advice for a WordPress that runs without the connector that it shares. */
 export function sharedAdvice(shared: string): string {
@@ -88,38 +89,63 @@ function findFault(path: string, position: { readonly isFile: boolean; readonly 
 export async function shareConnector(shared: string, sources: ConnectorSources): Promise<string> {
   const contents = await readRelease(sources);
   const release = join(shared, toHash(contents));
-  await makeSharedFolder(shared);
-  if (await exists(release)) return accepted(release);
   const temporary = join(shared, `.${randomBytes(6).toString('hex')}.tmp`);
-  try {
-    await makeFolder(temporary);
-    for (const folder of listFolders(contents.map(({ to }) => to))) await makeFolder(join(temporary, folder));
-    for (const { to, bytes } of contents) {
-      const file = await open(join(temporary, to), 'wx', 0o644);
-      try {
-        await file.writeFile(bytes);
-        await file.chmod(0o644);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+  const created: string[] = [];
+  const cleanUp = () => {
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
+    for (const folder of [...created].reverse()) removeEmptyFolder(folder);
+  };
+  return withSignals(cleanUp, async () => {
+    try {
+      await makeSharedFolder(shared, created);
+      if (await exists(release)) return accepted(release);
+      await writeRelease(contents, temporary);
+      await rename(temporary, release);
+      return accepted(release);
+    } catch (error) {
+      cleanUp();
+      // Another command has created the release first.
+      if (!(await exists(release))) throw error;
+      return accepted(release);
     }
-    await rename(temporary, release);
-  } catch (error) {
-    await rm(temporary, { recursive: true, force: true });
-    // Another command has created the release first.
-    if (!(await exists(release))) throw error;
+  });
+}
+
+/** Leaves a folder that another command uses by now. */
+function removeEmptyFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It is not empty, or gone.
   }
-  return accepted(release);
+}
+
+async function writeRelease(contents: Awaited<ReturnType<typeof readRelease>>, temporary: string): Promise<void> {
+  await makeFolder(temporary);
+  for (const folder of listFolders(contents.map(({ to }) => to))) await makeFolder(join(temporary, folder));
+  for (const { to, bytes } of contents) {
+    const file = await open(join(temporary, to), 'wx', 0o644);
+    try {
+      await file.writeFile(bytes);
+      await file.chmod(0o644);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
 }
 
 /**
  * Creates missing folders one by one, only in folders that belong to root alone: root must not write where a link of
  * another user leads.
+ * @param created receives the created folders
  */
-async function makeSharedFolder(shared: string): Promise<void> {
+async function makeSharedFolder(shared: string, created: string[]): Promise<void> {
   for (const path of [...listAncestors(shared), shared]) {
-    if (!(await exists(path))) await makeFolder(path);
+    if (!(await exists(path))) {
+      await makeFolder(path);
+      created.push(path);
+    }
     const fault = findFault(path, { isFile: false, isInside: path === shared });
     if (fault !== null) throw new CommandError(fault);
   }

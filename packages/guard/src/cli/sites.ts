@@ -4,14 +4,15 @@ import { configFile, type SiteEntry, siteEntry } from '../config/config-file.js'
 import { ConfigError } from '../config/load-config.js';
 import type { ConfigFile, InvalidEntry } from '../config/parse-config.js';
 import { systemClock } from '../lib/clock.js';
-import { terminalText } from '../lib/plain-text.js';
+import { lineText } from '../lib/plain-text.js';
 import type { QuarantinedSite, SiteId } from '../site.js';
 import { isDataDirInUse, runningSites } from '../storage/data-dir-lock.js';
 import { missingTraffic, readGuardedTraffic } from '../wordpress/guarded-traffic.js';
 import { type AttachOptions, attachVerified } from './attach.js';
 import { type Command, CommandError, readArguments, readOptions, required, UsageError } from './command.js';
-import { readConfig } from './config-store.js';
+import { readConfig, readExistingConfig } from './config-store.js';
 import { toUnverifiedText } from './connector-location.js';
+import { endAfterThisSite, type Interruption } from './interruption.js';
 import { readOperatorFile } from './operator-files.js';
 import { findRetired } from './retired-sites.js';
 import { printServed } from './running-guard.js';
@@ -20,7 +21,7 @@ import { loadUsableConfig } from './usable-config.js';
 const dataDirOption = { 'data-dir': { type: 'string' } } as const;
 
 async function readSites(dataDir: string | undefined): Promise<ConfigFile> {
-  return readConfig(resolve(required('data-dir', dataDir)));
+  return readExistingConfig(resolve(required('data-dir', dataDir)));
 }
 
 /** The entries of `guard.json` in their written form. They contain no secrets. */
@@ -52,9 +53,9 @@ Sites in quarantine are named on standard error, with the reason.`,
     const sites = config.sites.filter(isWanted);
     const quarantined = (await findQuarantined(values['data-dir'], config)).filter(isWanted);
     if (values.json) process.stdout.write(printSites(sites));
-    else process.stdout.write(terminalText(toTable(sites, (config.invalidSites ?? []).filter(isWanted))));
+    else process.stdout.write(toTable(sites, (config.invalidSites ?? []).filter(isWanted)));
     // On standard error, so that the list itself can be piped.
-    for (const { id, reason } of quarantined) process.stderr.write(terminalText(`Quarantined: ${id}: ${reason}\n`));
+    for (const { id, reason } of quarantined) process.stderr.write(`Quarantined: ${id}: ${lineText(reason)}\n`);
     return 0;
   },
 };
@@ -83,7 +84,9 @@ function toTable(sites: readonly SiteEntry[], invalid: readonly InvalidEntry[]):
     wordpressDir ?? '-',
   ]);
   const broken = invalid.map(({ id, hosts, folders }) => [id, hosts.join(','), '-', '-', folders.wordpressDir ?? '-']);
-  const table = [['SITE', 'HOSTS', 'UPSTREAM', 'DIRECT', 'WORDPRESS'], ...rows, ...broken];
+  const table = [['SITE', 'HOSTS', 'UPSTREAM', 'DIRECT', 'WORDPRESS'], ...rows, ...broken].map((row) =>
+    row.map(lineText),
+  );
   const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
   return table.map((row) => `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`).join('');
 }
@@ -109,7 +112,7 @@ why is printed on standard error.`,
     process.stdout.write(`${JSON.stringify(entry, null, 2)}\n`);
     const quarantined = (await findQuarantined(values['data-dir'], config)).find((each) => each.id === id);
     if (quarantined === undefined) return 0;
-    process.stderr.write(terminalText(`Quarantined, visitors get 503: ${quarantined.reason}\n`));
+    process.stderr.write(`Quarantined, visitors get 503: ${lineText(quarantined.reason)}\n`);
     return 1;
   },
 };
@@ -128,7 +131,7 @@ with mistakes is left out and named on standard error; then the exit code is 1.`
     const { sites, invalidSites = [] } = await readSites(values['data-dir']);
     process.stdout.write(printSites(sites));
     for (const { id, mistakes } of invalidSites) {
-      process.stderr.write(terminalText(`Left out: ${id}: ${mistakes.join('; ')}\n`));
+      process.stderr.write(`Left out: ${id}: ${lineText(mistakes.join('; '))}\n`);
     }
     return invalidSites.length === 0 ? 0 : 1;
   },
@@ -157,7 +160,10 @@ date. An id in the file counts for a site that was detached.`,
     let failed = 0;
     const unverified: SiteId[] = [];
     const open: OpenSite[] = [];
+    const attached: SiteId[] = [];
+    const interruption = endAfterThisSite();
     for (const entry of entries) {
+      if (interruption.isRequested) break;
       const name = entry.id ?? entry.hosts.join(', ');
       try {
         const newSite = entries.some((other) => isDuplicate(entry, other)) && !(await isHostTaken(entry, dataDir));
@@ -165,6 +171,7 @@ date. An id in the file counts for a site that was detached.`,
         const { id, again, outcome, requireGuard } = await attachVerified({ ...options, newSite });
         if (outcome.kind === 'missing') throw new CommandError(outcome.text);
         if (outcome.kind === 'unverified') unverified.push(id);
+        attached.push(id);
         if (entry.requireGuard && !requireGuard) open.push({ id, wordpressDir: options.wordpressDir });
         process.stdout.write(`${again ? 'Brought up to date' : 'Attached'}: site ${id}.\n`);
       } catch (error) {
@@ -172,17 +179,19 @@ date. An id in the file counts for a site that was detached.`,
         process.stderr.write(`${name}: ${(error as Error).message}\n`);
       }
     }
-    process.stdout.write(`${entries.length - failed} of ${entries.length} sites are attached.\n`);
+    process.stdout.write(`${attached.length} of ${entries.length} sites are attached.\n`);
+    if (interruption.isRequested) process.stdout.write('Interrupted. Run the same command again for the others.\n');
     // Nothing has changed that a running guard could read.
-    if (failed === entries.length) return 1;
-    let isServed = await printServed(dataDir, { needsGuard: true });
+    if (attached.length === 0) return 1;
+    let isServed = await printServed(dataDir, { needsGuard: true, sites: attached });
     if (unverified.length > 0) process.stdout.write(toUnverifiedText(unverified));
     if (isServed && open.length > 0) {
-      const still = await requireGuardFor(dataDir, open, values.force === true);
+      const still = await requireGuardFor(dataDir, open, { force: values.force === true, interruption });
       if (still.length < open.length) isServed = await printServed(dataDir, { needsGuard: false });
       printStillOpen(still);
     }
-    return isServed && failed === 0 ? 0 : 1;
+    interruption.close();
+    return isServed && failed === 0 && !interruption.isRequested ? 0 : 1;
   },
 };
 
@@ -198,12 +207,16 @@ interface OpenSite {
  *
  * @returns the sites that still answer them
  */
-async function requireGuardFor(dataDir: string, open: readonly OpenSite[], force: boolean): Promise<readonly SiteId[]> {
+async function requireGuardFor(
+  dataDir: string,
+  open: readonly OpenSite[],
+  { force, interruption }: { readonly force: boolean; readonly interruption: Interruption },
+): Promise<readonly SiteId[]> {
   const served = new Set(isDataDirInUse(dataDir) ? (await runningSites(dataDir))?.served : []);
   const still: SiteId[] = [];
   for (const { id, wordpressDir } of open) {
     const isVisited = served.has(id) && missingTraffic(await readGuardedTraffic(dataDir, id), systemClock()) === null;
-    if (!force && !isVisited) {
+    if (interruption.isRequested || (!force && !isVisited)) {
       still.push(id);
       continue;
     }
@@ -230,21 +243,26 @@ function printStillOpen(sites: readonly SiteId[]): void {
   );
 }
 
-const importFile = z.object({
-  sites: z
-    .array(siteEntry.partial({ id: true }))
-    .min(1)
-    .superRefine((sites, context) => {
-      const hosts = new Set<string>();
-      for (const [index, site] of sites.entries()) {
-        for (const host of site.hosts.filter((each) => hosts.has(each))) {
-          const message = `${host} is named twice; a host belongs to one site`;
-          context.addIssue({ code: 'custom', path: [index, 'hosts'], message });
+const IMPORT_HELP = 'use an object with a list `sites`, as `sites export` prints it';
+
+const importFile = z.object(
+  {
+    sites: z
+      .array(siteEntry.partial({ id: true }), { error: IMPORT_HELP })
+      .min(1, { error: 'names no site' })
+      .superRefine((sites, context) => {
+        const hosts = new Set<string>();
+        for (const [index, site] of sites.entries()) {
+          for (const host of site.hosts.filter((each) => hosts.has(each))) {
+            const message = `${host} is named twice; a host belongs to one site`;
+            context.addIssue({ code: 'custom', path: [index, 'hosts'], message });
+          }
+          for (const host of site.hosts) hosts.add(host);
         }
-        for (const host of site.hosts) hosts.add(host);
-      }
-    }),
-});
+      }),
+  },
+  { error: IMPORT_HELP },
+);
 
 type ImportEntry = z.output<typeof importFile>['sites'][number];
 
@@ -254,11 +272,13 @@ async function readImportFile(file: string): Promise<readonly ImportEntry[]> {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new CommandError(`${file} can’t be read as JSON: ${(error as Error).message}`);
+    throw new CommandError(`${file} can’t be read as JSON: ${lineText((error as Error).message)}`);
   }
   const parsed = importFile.safeParse(json);
   if (parsed.success) return parsed.data.sites;
-  const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
+  const lines = parsed.error.issues.map(
+    ({ path, message }) => `  ${lineText(`${path.join('.') || 'the file'}: ${message}`)}`,
+  );
   throw new CommandError(`${file} has mistakes; nothing was attached:\n${lines.join('\n')}`);
 }
 

@@ -3,7 +3,6 @@ import { readActivityStatus } from '../activity/index.js';
 import type { Config } from '../config/config.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
-import { mapBounded } from '../lib/map-bounded.js';
 import { printSocketAddress } from '../lib/socket-address.js';
 import { includesEverybody } from '../lib/typed-ranges.js';
 import { version } from '../lib/version.js';
@@ -13,19 +12,12 @@ import { isDataDirInUse, readGuardPid, runningSites } from '../storage/data-dir-
 import { type Database, openDatabaseReadOnly } from '../storage/database.js';
 import { StorageError } from '../storage/storage-error.js';
 import { findConnectorSources, readConnector } from './connector-files.js';
+import { examineSites, SITES_AT_ONCE } from './examine-sites.js';
 import { guardAnswers } from './guard-response.js';
-import { Patience } from './patience.js';
 import { findSharedFault } from './shared-connector.js';
 import { examineSiteStatus, type SiteStatus } from './status-site.js';
 import { readStoredStates } from './stored-state.js';
 import { toLocalServer } from './upstream-server-visits.js';
-
-/** Number of sites queried at the same time. Each query starts a WordPress. */
-export const SITES_AT_ONCE = 32;
-/** A site that takes longer, milliseconds, no longer keeps others waiting. */
-const SLOW_MS = 1000;
-/** How many slow sites are queried besides, at most. */
-const SLOW_AT_ONCE = 512;
 
 const DAY_SECONDS = 24 * 3600;
 
@@ -91,19 +83,17 @@ export async function statusReport(
     const server = guard.answers && !config.proxyProtocol ? toLocalServer(config.listen) : null;
     const toStored = await readStoredStates(db, ids);
     const probed = new Set<string>();
-    const patience = new Patience();
-    const limits = { atOnce: SITES_AT_ONCE, aside: { afterMs: SLOW_MS, max: SLOW_AT_ONCE } };
     const [{ dropped, ...activity }, examined] = await Promise.all([
       readActivityStatus(config.dataDir, ids, systemClock() / 1000 - DAY_SECONDS),
-      mapBounded(wanted, limits, async (site) => {
-        const withPages = wanted.length <= SITES_AT_ONCE || !probed.has(site.upstream);
-        probed.add(site.upstream);
-        const timeoutMs = patience.getTimeoutMs(site.upstream);
-        const stored = toStored(site.id);
-        const found = await examineSiteStatus(site, { config, stored, guard: server, withPages, timeoutMs });
-        patience.record(site.upstream, found.site.connector !== 'unknown');
-        return found;
-      }),
+      examineSites(
+        wanted,
+        () => performance.now(),
+        (site, timeoutMs) => {
+          const withPages = wanted.length <= SITES_AT_ONCE || !probed.has(site.upstream);
+          probed.add(site.upstream);
+          return examineSiteStatus(site, { config, stored: toStored(site.id), guard: server, withPages, timeoutMs });
+        },
+      ),
     ]);
     if (!activity.ok) problems.push(`The database of the Activity Log can’t be used (${activity.detail}).`);
     const sites: SiteStatus[] = examined.map(({ site }) => ({

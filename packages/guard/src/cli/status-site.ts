@@ -83,20 +83,28 @@ export interface ExamineOptions {
   readonly guard: SocketAddress | null;
   /** Whether to look for pages of the machine and for a page cache, and at the redirect of the login page. */
   readonly withPages: boolean;
-  /** How long WordPress may take to answer, milliseconds. */
-  readonly timeoutMs: number;
+  /** How long WordPress may take to answer, milliseconds; null to leave it out, as its web server answers for no site. */
+  readonly timeoutMs: number | null;
 }
+
+const NOT_ASKED = {
+  hello: new ConnectorError({
+    kind: 'unreachable',
+    cause: 'this site was not asked, because its web server answered for none of the sites before it',
+  }),
+  isAddressSeen: null,
+} as const;
 
 /** Examines a site from outside, whether guard runs or not. */
 export async function examineSiteStatus(site: SiteConfig, options: ExamineOptions): Promise<ExaminedSite> {
   const { config, stored, guard, withPages, timeoutMs } = options;
   const problems: string[] = [];
   const warnings: string[] = [];
-  const { hello, isAddressSeen } = await sendHello(site, stored.facts, timeoutMs);
+  const { hello, isAddressSeen } = timeoutMs === null ? NOT_ASKED : await sendHello(site, stored.facts, timeoutMs);
   const isFault = hello instanceof ConnectorError;
   const connector = toConnectorState(hello);
   let policyInSync: boolean | null = null;
-  if (isFault) problems.push(hello.detail);
+  if (isFault) problems.push(toConnectorProblem(site, hello));
   else {
     if (connector === 'version_differs') {
       problems.push(`The connector plugin has version ${hello.connector}, guard ${version}. Attach the site again.`);
@@ -165,6 +173,15 @@ export async function examineSiteStatus(site: SiteConfig, options: ExamineOption
     problems,
     warnings,
   };
+}
+
+/** Says that `requireGuard` is not in force where WordPress runs without the connector. */
+function toConnectorProblem({ id, requireGuard }: SiteConfig, { fault, detail }: ConnectorError): string {
+  if (fault.kind !== 'missing' || fault.notSetUp === true || fault.host !== undefined) return detail;
+  const open = requireGuard
+    ? ' Therefore it also answers visitors who come past guard, although the site requires guard.'
+    : '';
+  return `${detail}${open} \`security-optimizer doctor ${id}\` names the cause; \`attach\` installs it again.`;
 }
 
 function toConnectorState(hello: HelloResponse | ConnectorError): SiteStatus['connector'] {

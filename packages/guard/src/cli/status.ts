@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.js';
-import { terminalText } from '../lib/plain-text.js';
+import { lineText } from '../lib/plain-text.js';
 import { toShortList } from '../lib/short-list.js';
 import type { SiteConfig } from '../site.js';
 import { type Command, readOptions, required, UsageError } from './command.js';
+import { SITES_AT_ONCE } from './examine-sites.js';
 import { RESPONSE_TIMEOUT_MS } from './patience.js';
-import { SITES_AT_ONCE, type StatusReport, statusReport } from './status-report.js';
+import { type StatusReport, statusReport } from './status-report.js';
 import type { SiteStatus } from './status-site.js';
 import { loadUsableConfig } from './usable-config.js';
 
@@ -20,7 +21,8 @@ export const statusCommand: Command = {
   --problems       only sites that have a problem
   --json           one JSON object instead of text
 
-Asks ${SITES_AT_ONCE} sites at a time, and slow ones besides. An unreachable one takes ${RESPONSE_TIMEOUT_MS / 1000} seconds at most. Of up to ${SITES_AT_ONCE} sites each is
+Asks ${SITES_AT_ONCE} sites at a time, and slow ones besides. An unreachable one takes ${RESPONSE_TIMEOUT_MS / 1000} seconds at most; of
+a web server that hangs for one site after the other, only some sites are asked. Of up to ${SITES_AT_ONCE} sites each is
 also asked, as by a visitor, for pages that are for the machine alone, the login page and, without guard's signature, for the
 first page; of more, one for each web server. A guard that has just started is awaited.
 
@@ -36,7 +38,7 @@ Exit code 0: all is well. 1: there are problems. That direct requests are allowe
     const config = await loadUsableConfig(resolve(required('data-dir', values['data-dir'])));
     const full = await statusReport(config, chooseSites(config, values));
     const report = values.problems ? onlyProblems(full) : full;
-    process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : terminalText(statusText(report)));
+    process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : statusText(report));
     return report.problems.length === 0 ? 0 : 1;
   },
 };
@@ -124,7 +126,7 @@ export function statusText(report: StatusReport): string {
   }
   if (warnings.length > 0) lines.push('', 'Do not forget:', ...toLines(warnings));
   lines.push('', problems.length === 0 ? 'All is well.' : 'Problems:', ...toLines(problems), '');
-  return lines.join('\n');
+  return lines.map(lineText).join('\n');
 }
 
 /** The sentences, each once: what several sites have in common names some of them. */

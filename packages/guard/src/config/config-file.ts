@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import { DEFAULT_MAX_EMAILS } from '@security-optimizer/contract/activity/limits';
 import { z } from 'zod';
 import { isAddressHeader } from '../http/headers.js';
@@ -114,10 +115,18 @@ export const logLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent'], {
 
 const HOST_HELP =
   'use host names without port, for example example.com, *.example.com for its subdomains, or * for every other host';
+/** A name in letters of any script counts as the one that browsers send, and a name with a final dot as without it. */
 export const hostName = z
   .string({ error: HOST_HELP })
+  .overwrite(toSentHost)
   .regex(/^(?:\*|(?:\*\.)?[a-zA-Z0-9_](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9_])?|\[[0-9a-fA-F:.]+\])$/, { error: HOST_HELP })
   .toLowerCase();
+
+/** @returns the text itself where it can't be a name */
+function toSentHost(text: string): string {
+  const name = text.replace(/(?<=[^.])\.$/, '');
+  return /[^ -~]/.test(name) && !/[\s:/?#@[\]]/.test(name) ? domainToASCII(name) || text : name;
+}
 
 /** Whether a configured host means all subdomains of a name, at any depth. */
 export function isWildcardHost(host: string): boolean {

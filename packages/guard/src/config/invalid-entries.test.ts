@@ -47,6 +47,7 @@ describe('a mistake in one entry of `sites` quarantines only that site', () => {
       { requireGuard: true, onlyThroughGuard: true },
       'sites[1].onlyThroughGuard: is the former',
     ],
+    ['limits that are no object', { limits: 5 }, 'sites[1].limits: use an object with keys and values; see docs'],
     ['a missing file of proxies', { trustedProxies: ['file:cdn.txt'] }, 'cdn.txt: can’t be read (ENOENT)'],
   ])('%s', async (_, mistake, reason) => {
     const { served, quarantined } = await load([good, { ...bad, ...mistake }]);
@@ -77,6 +78,7 @@ describe('a mistake in one entry of `sites` quarantines only that site', () => {
       ['sites[1]', []],
       ['sites[2]', ['bad.example.com']],
     ]);
+    expect(quarantined[0]?.reason).toContain('guard.json: sites[0]: use an object with keys and values; see docs');
   });
 
   it('also when sites share a missing file of proxies: each of them', async () => {

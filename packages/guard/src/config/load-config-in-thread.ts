@@ -4,6 +4,9 @@ import type { Config, LiveChange } from './config.js';
 import { ConfigError, type ConfigSource } from './load-config.js';
 import type { SiteDigests } from './site-digests.js';
 
+/** Node's default of three times 16 MB, which newer versions multiply on machines with much memory. */
+const resourceLimits = { maxYoungGenerationSizeMb: 48 };
+
 const workerFile = createRequire(import.meta.url).resolve('@security-optimizer/guard/program/load-config');
 
 /** A configuration that was read again. */
@@ -32,7 +35,7 @@ export type ThreadOutput = ChangedConfig | { readonly mistakes: readonly string[
 export function loadConfigInThread(source: ConfigSource, inForce: SiteDigests): Promise<ChangedConfig> {
   return new Promise((resolve, reject) => {
     const workerData: ThreadInput = { source, inForce };
-    const worker = new Worker(workerFile, { workerData, name: 'configuration', execArgv: [] });
+    const worker = new Worker(workerFile, { workerData, name: 'configuration', execArgv: [], resourceLimits });
     worker.once('message', (output: ThreadOutput) => {
       if ('change' in output) resolve(output);
       else reject(new ConfigError(output.mistakes));

@@ -164,6 +164,62 @@ it('a missing file and invalid JSON are reported clearly', async () => {
   expect((await findMistakes(await folder('{')))[0]).toContain('guard.json: is not valid JSON');
 });
 
+it('what must be an object and is none is reported with its key', async () => {
+  const allowed = 'use an object with keys and values; see docs/operator/configuration.md';
+  expect(await findMistakes(await folder('[]'))).toEqual([`guard.json: the file: ${allowed}`]);
+  const dataDir = await folder({ limits: 5, metrics: 'on', mail: { smtp: true }, sites: [] });
+  expect([...(await findMistakes(dataDir))].sort()).toEqual(
+    ['limits', 'mail.smtp', 'metrics'].map((key) => `guard.json: ${key}: ${allowed}`),
+  );
+});
+
+it('a byte order mark and line ends of another system change nothing', async () => {
+  const smtp = { host: 'smtp.example.com', user: 'guard', passwordFile: 'mail.password', from: 'reports@example.com' };
+  const file = { sites: [site], mail: { smtp }, trustedProxies: ['file:cdn.txt'] };
+  const asEdited = (text: string) => `\ufeff${text.replaceAll('\n', '\r\n')}`;
+  const dataDir = await folder(asEdited(JSON.stringify(file, null, 2)), { site: asEdited(`${secret}\n`) });
+  await writeFile(join(dataDir, 'mail.password'), asEdited('a b\n'), { mode: 0o600 });
+  await writeFile(join(dataDir, 'cdn.txt'), asEdited('# the network\n192.0.2.0/24\n'));
+  const config = await loadConfig({ dataDir, env: {} });
+  expect(config).toMatchObject({
+    sites: [{ id: 'site', secret }],
+    quarantined: [],
+    mail: { smtp: { login: { password: 'a b' } } },
+    trustedProxies: ['192.0.2.0/24'],
+  });
+});
+
+it('hosts are accepted in letters of any script and with a final dot, and count as browsers send them', async () => {
+  const hosts = ['B\u00fccher.Example', '*.\u4f8b\u3048.example', 'example.com.', 'EXAMPLE.org'];
+  const { sites, quarantined } = await loadConfig({ dataDir: await folder({ sites: [{ ...site, hosts }] }), env: {} });
+  expect(quarantined).toEqual([]);
+  expect(sites[0]?.hosts).toEqual(['xn--bcher-kva.example', '*.xn--r8jz45g.example', 'example.com', 'example.org']);
+});
+
+it.each([
+  'b\u00fccher.example:80',
+  'https://b\u00fccher.example',
+  'b\u00fccher example',
+  'example.com..',
+  '.',
+  '\u00fc*.example',
+])('the host %s is refused', async (host) => {
+  const dataDir = await folder({ sites: [{ ...site, hosts: [host] }] });
+  expect((await loadConfig({ dataDir, env: {} })).quarantined[0]?.reason).toContain('use host names without port');
+});
+
+it('a host belongs to one site however it is written', async () => {
+  const other = { ...site, id: 'other', hosts: ['xn--bcher-kva.example.'] };
+  const sites = [{ ...site, hosts: ['B\u00dcCHER.example'] }, other];
+  const { quarantined } = await loadConfig({
+    dataDir: await folder({ sites }, { site: secret, other: secret }),
+    env: {},
+  });
+  expect(quarantined).toMatchObject([
+    { id: 'other', hosts: [], reason: expect.stringContaining('xn--bcher-kva.example is named twice') },
+  ]);
+});
+
 it('the provider’s content of the Security Dashboard is accepted with https URLs only', async () => {
   const ebook = { title: 'Ten steps', link: 'https://example.com/guide' };
   const branding = { ebook, rateLink: 'https://example.com/review' };

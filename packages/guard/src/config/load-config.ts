@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { readTypedRanges } from '../lib/typed-ranges.js';
+import { withoutByteOrderMark } from '../lib/typed-text.js';
 import type { QuarantinedSite, SiteConfig, SiteId } from '../site.js';
 import type { Config, SmtpServer } from './config.js';
 import {
@@ -147,7 +148,8 @@ async function readAddressList(file: string): Promise<AddressList> {
   }
   const list: string[] = [];
   const mistakes: string[] = [];
-  for (const [at, line] of text.split('\n').entries()) {
+  const lines = withoutByteOrderMark(text).split(/\r\n?|\n/);
+  for (const [at, line] of lines.entries()) {
     if (line.replace(/(?:#|\/\/).*$/, '').trim() === '') continue;
     const read = readTypedRanges(line);
     if ('texts' in read) list.push(...read.texts);
@@ -191,10 +193,17 @@ export async function readConfigFile(file: string, mistakes: string[]): Promise<
   return null;
 }
 
-function missingFile(file: string, error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  return `${file}: can’t be read (${code}); \`security-optimizer attach\` writes it`;
+/** Why the configuration file can't be read, with the remedy. */
+export function missingFile(file: string, error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return `${file}: can’t be read (${code}); ${READ_REMEDIES[code] ?? 'it must be a file that guard can read'}`;
 }
+
+const READ_REMEDIES: Readonly<Record<string, string>> = {
+  ENOENT: '`security-optimizer attach` writes it',
+  EACCES: 'run the command as root, or as the user who owns the data folder',
+  ENOTDIR: '--data-dir must name a folder',
+};
 
 /**
  * Splits a variable into the words `unix` and `file:PATH`, and the rest as one entry, since a range or a mask may
@@ -209,10 +218,12 @@ function splitProxies(text: string): readonly string[] {
   return /[^\s,;]/.test(rest) ? [...texts, rest] : texts;
 }
 
+const TRUSTED_PROXIES = 'SECURITY_OPTIMIZER_TRUSTED_PROXIES';
+
 const variables = {
   SECURITY_OPTIMIZER_LISTEN: { key: 'listen', read: (text: string) => listenAddress.safeParse(text) },
   SECURITY_OPTIMIZER_DATABASE: { key: 'database', read: (text: string) => databaseUrl.safeParse(text) },
-  SECURITY_OPTIMIZER_TRUSTED_PROXIES: {
+  [TRUSTED_PROXIES]: {
     key: 'trustedProxies',
     read: (text: string) => trustedProxy.array().safeParse(splitProxies(text)),
   },
@@ -247,6 +258,36 @@ function readEnvironment(env: NodeJS.ProcessEnv, mistakes: string[]): Partial<Co
 
 const SMTP_PASSWORD = 'SECURITY_OPTIMIZER_SMTP_PASSWORD';
 
+/** A setting that stands in the environment, and perhaps nowhere else. */
+export interface EnvironmentSetting {
+  /** Name of the variable. */
+  readonly name: string;
+  /** Null for a secret, and for a value that can't be used. */
+  readonly value: string | null;
+}
+
+/** The variables of an environment that guard reads. Never contains a secret. */
+export function listEnvironment(env: NodeJS.ProcessEnv): readonly EnvironmentSetting[] {
+  const plain = Object.entries(variables).map(([name, { read }]) => ({ name, isPlain: read(env[name] ?? '').success }));
+  return [...plain, { name: SMTP_PASSWORD, isPlain: false }]
+    .filter(({ name }) => (env[name] ?? '') !== '')
+    .map(({ name, isPlain }) => ({ name, value: isPlain ? (env[name] as string) : null }));
+}
+
+/** The files of addresses that the environment names, as it names them. */
+export function listFilesInEnvironment(settings: readonly EnvironmentSetting[]): readonly NamedByVariable[] {
+  const { value } = settings.find(({ name }) => name === TRUSTED_PROXIES) ?? { value: null };
+  return splitProxies(value ?? '')
+    .filter((entry) => entry.startsWith(LIST_FILE))
+    .map((entry) => ({ key: TRUSTED_PROXIES, path: entry.slice(LIST_FILE.length) }));
+}
+
+interface NamedByVariable {
+  /** Name of the variable. */
+  readonly key: string;
+  readonly path: string;
+}
+
 /** Reads the mail server with its password: from the environment, else from the file. */
 async function readSmtp(
   dataDir: string,
@@ -270,7 +311,7 @@ async function readPassword(dataDir: string, name: string | null, mistakes: stri
   }
   const file = resolve(dataDir, name);
   try {
-    const password = (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+    const password = withoutByteOrderMark(await readFile(file, 'utf8')).replace(/\r?\n$/, '');
     if (password === '') mistakes.push(`${file}: must hold the password of the mail server`);
     await refuseReadableByOthers(file, mistakes);
     return password;

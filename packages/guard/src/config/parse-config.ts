@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { guideFile } from '../lib/guides.js';
+import { lineText } from '../lib/plain-text.js';
+import { withoutByteOrderMark } from '../lib/typed-text.js';
 import type { SiteId } from '../site.js';
 import { configFile, hostName, type SiteEntry, siteEntry } from './config-file.js';
 
@@ -58,12 +60,13 @@ interface Mistake {
 }
 
 /** Parses the text of `guard.json`. */
-export function parseConfig(text: string, formerKeys = FORMER_KEYS): ParsedConfig {
+export function parseConfig(file: string, formerKeys = FORMER_KEYS): ParsedConfig {
+  const text = withoutByteOrderMark(file);
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (error) {
-    return { mistakes: [`is not valid JSON (${(error as SyntaxError).message})`] };
+    return { mistakes: [`is not valid JSON (${lineText((error as SyntaxError).message)})`] };
   }
   const renamed = Object.entries(formerKeys).flatMap(([key, name]) => renameKey(json, [], key.split('.'), name));
   const result = configFile.safeParse(json);
@@ -231,11 +234,14 @@ function describe({ path, ...issue }: z.core.$ZodIssue): readonly Mistake[] {
       text: `unknown key; see ${guideFile('configuration.md')}`,
     }));
   }
+  if (issue.code === 'invalid_type' && issue.expected === 'object') {
+    return [{ path, text: `use an object with keys and values; see ${guideFile('configuration.md')}` }];
+  }
   return [{ path, text: issue.message }];
 }
 
 function print({ path, text }: Mistake): string {
-  return `${path.length === 0 ? 'the file' : keyName(path)}: ${text}`;
+  return lineText(`${path.length === 0 ? 'the file' : keyName(path)}: ${text}`);
 }
 
 /** Formats a path as text, for example `sites[0].upstream`. */

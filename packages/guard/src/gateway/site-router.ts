@@ -10,11 +10,70 @@ import { toProxyAddresses } from './peer.js';
 
 export interface RoutedSite {
   readonly config: SiteConfig;
+  /** Created when it is first read. */
   readonly pool: UpstreamPool;
   /** Longest time without data from WordPress, milliseconds. */
   readonly timeoutMs: number;
   /** The trusted proxies of the site and of the machine, for a site with proxies of its own; else null. */
   readonly trusted: AddressSet | null;
+}
+
+/**
+ * The pool of a site, created with the first request to WordPress: a pool takes more memory than everything else that
+ * is kept for a site, and of ten thousand sites few have one at a time.
+ */
+class SitePool {
+  readonly upstream: string;
+  readonly maxConnections: number;
+  #pool: UpstreamPool | null = null;
+  /** What a pool that a request under way still creates begins with. */
+  #ended: 'retired' | 'closed' | null = null;
+
+  constructor(upstream: string, maxConnections: number) {
+    this.upstream = upstream;
+    this.maxConnections = maxConnections;
+  }
+
+  get(): UpstreamPool {
+    if (this.#pool === null) {
+      this.#pool = new UpstreamPool(toUpstreamAddress(this.upstream), this.maxConnections);
+      if (this.#ended === 'retired') this.#pool.retire();
+      if (this.#ended === 'closed') this.#pool.close();
+    }
+    return this.#pool;
+  }
+
+  get waiting(): number {
+    return this.#pool?.waiting ?? 0;
+  }
+
+  retire(): void {
+    this.#ended ??= 'retired';
+    this.#pool?.retire();
+  }
+
+  close(): void {
+    this.#ended = 'closed';
+    this.#pool?.close();
+  }
+
+  destroy(): void {
+    this.#ended = 'closed';
+    this.#pool?.destroy();
+  }
+}
+
+class Route implements RoutedSite {
+  constructor(
+    readonly config: SiteConfig,
+    readonly sitePool: SitePool,
+    readonly timeoutMs: number,
+    readonly trusted: AddressSet | null,
+  ) {}
+
+  get pool(): UpstreamPool {
+    return this.sitePool.get();
+  }
 }
 
 /** A configured site that must not be served. */
@@ -31,10 +90,10 @@ type RouteResult = RoutedSite | Quarantine | null;
 export class SiteRouter {
   readonly #limits: Config['limits'];
   #trustedProxies: readonly string[] = [];
-  readonly #byHost = new Map<string, RoutedSite | Quarantine>();
+  readonly #byHost = new Map<string, Route | Quarantine>();
   /** Sites by the suffix of their wildcard after the `*`, for example `.example.com`. */
-  readonly #bySuffix = new Map<string, RoutedSite | Quarantine>();
-  readonly #served = new Map<SiteId, RoutedSite>();
+  readonly #bySuffix = new Map<string, Route | Quarantine>();
+  readonly #served = new Map<SiteId, Route>();
   readonly #quarantined = new Map<SiteId, Quarantine>();
 
   constructor(config: Config) {
@@ -50,7 +109,7 @@ export class SiteRouter {
    */
   applyChange({ served, quarantined, removed, trustedProxies }: LiveChange): void {
     const changed = [...served, ...quarantined].map(({ id }) => id);
-    const before = new Map<SiteId, RoutedSite>();
+    const before = new Map<SiteId, Route>();
     // All former hosts first, since a host may move from one site to another.
     for (const id of [...changed, ...removed]) {
       const routed = this.#served.get(id);
@@ -61,7 +120,9 @@ export class SiteRouter {
     this.#trustedProxies = trustedProxies;
     if (!sameProxies) {
       const own = [...this.#served.values()].filter(({ trusted }) => trusted !== null);
-      for (const routed of own) this.#route({ ...routed, trusted: withMachineProxies(routed.config, trustedProxies) });
+      for (const { config, sitePool, timeoutMs } of own) {
+        this.#route(new Route(config, sitePool, timeoutMs, withMachineProxies(config, trustedProxies)));
+      }
     }
     for (const config of served) {
       const known = before.get(config.id);
@@ -69,29 +130,25 @@ export class SiteRouter {
       const keepsPool =
         known !== undefined &&
         known.config.upstream === config.upstream &&
-        known.pool.maxConnections === upstreamConnections;
+        known.sitePool.maxConnections === upstreamConnections;
       if (keepsPool) before.delete(config.id);
-      this.#route({
-        config,
-        pool: keepsPool ? known.pool : new UpstreamPool(toUpstreamAddress(config.upstream), upstreamConnections),
-        timeoutMs: upstreamSeconds * 1000,
-        trusted: withMachineProxies(config, trustedProxies),
-      });
+      const sitePool = keepsPool ? known.sitePool : new SitePool(config.upstream, upstreamConnections);
+      this.#route(new Route(config, sitePool, upstreamSeconds * 1000, withMachineProxies(config, trustedProxies)));
     }
     for (const site of quarantined) {
       const quarantine = { quarantined: site };
       this.#quarantined.set(site.id, quarantine);
       this.#routeHosts(site.hosts, quarantine);
     }
-    for (const { pool } of before.values()) pool.retire();
+    for (const { sitePool } of before.values()) sitePool.retire();
   }
 
-  #route(routed: RoutedSite): void {
+  #route(routed: Route): void {
     this.#served.set(routed.config.id, routed);
     this.#routeHosts(routed.config.hosts, routed);
   }
 
-  #routeHosts(hosts: readonly string[], to: RoutedSite | Quarantine): void {
+  #routeHosts(hosts: readonly string[], to: Route | Quarantine): void {
     for (const host of hosts) {
       if (isWildcardHost(host)) this.#bySuffix.set(host.slice(1), to);
       else this.#byHost.set(host, to);
@@ -149,16 +206,16 @@ export class SiteRouter {
   /** Requests of all sites that wait for a connection to WordPress. */
   get waiting(): number {
     let sum = 0;
-    for (const { pool } of this.#served.values()) sum += pool.waiting;
+    for (const { sitePool } of this.#served.values()) sum += sitePool.waiting;
     return sum;
   }
 
   close(): void {
-    for (const { pool } of this.#served.values()) pool.close();
+    for (const { sitePool } of this.#served.values()) sitePool.close();
   }
 
   destroy(): void {
-    for (const { pool } of this.#served.values()) pool.destroy();
+    for (const { sitePool } of this.#served.values()) sitePool.destroy();
   }
 }
 

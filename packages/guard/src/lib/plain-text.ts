@@ -35,12 +35,14 @@ export function subjectText(text: string): string {
   return text.replaceAll('=?', '=\u2060?');
 }
 
+/** Plain text as one line of any length, for a value in a command's output. */
+export function lineText(text: string): string {
+  return plainText(text, Number.POSITIVE_INFINITY);
+}
+
 /** Plain text of several lines for a terminal. Line breaks stay, and so does the layout of a command's output. */
 export function terminalText(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => plainText(line, Number.POSITIVE_INFINITY))
-    .join('\n');
+  return text.split('\n').map(lineText).join('\n');
 }
 
 /**

@@ -32,7 +32,7 @@ describe('the figures below the protection score', () => {
       createVisit({ ...at(now), status: 200, failedLogins: 5, count: 1 }),
       createVisit({ ...at(from - 1), status: 200, failedLogins: 1 }),
     ];
-    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
     // The event of a password that was counted with its request is not counted again.
     await store.writeEvents(SITE, [createEvent({ uid: '01'.repeat(16), at: from, kind: 'login.failed' })]);
     const facts = await readProtectionFacts({ store, countBlocked: async () => 0 }, SITE, { from, now: now + 1 });

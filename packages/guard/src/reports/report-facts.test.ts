@@ -39,8 +39,8 @@ it('a report counts its week and the week before, and no other days', async () =
     createVisit({ ...at(monday + 7 * DAY), rule: 'login-limit', status: 403, address: '203.0.113.11', count: 500 }),
     createVisit({ ...at(monday + 7 * DAY), target: '/late/', count: 500 }),
   ];
-  await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
-  await store.write({ site: 'other', visits: packVisits([createVisit({ ...at(monday), count: 50 })]), dropped: 0 });
+  await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
+  await store.write([{ site: 'other', visits: packVisits([createVisit({ ...at(monday), count: 50 })]), dropped: 0 }]);
   await store.writeEvents(SITE, [
     createEvent({ uid: '01'.repeat(16), at: monday + 60, kind: 'post.updated' }),
     createEvent({ uid: '02'.repeat(16), at: monday - 60, kind: 'login' }),
@@ -73,6 +73,6 @@ it('a report counts its week and the week before, and no other days', async () =
 
 it('a report without data of the week before has no comparison', async () => {
   const store = await testStore({ clock: () => AT * 1000 });
-  await store.write({ site: SITE, visits: packVisits([createVisit({ at: monday * 1000 })]), dropped: 0 });
+  await store.write([{ site: SITE, visits: packVisits([createVisit({ at: monday * 1000 })]), dropped: 0 }]);
   expect((await readReportFacts(store, SITE, period, createLoginAddresses([]))).before).toBeNull();
 });

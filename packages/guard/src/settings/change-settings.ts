@@ -53,7 +53,7 @@ interface SettingsChange<Site extends AnySite> {
   readonly actor: Actor;
   /**
    * Names of settings whose stored values may be replaced even if they can't be used. Their defaults count as the
-   * current values. Any other value that can't be used stops the change.
+   * current values; the audit row has null in their place. Any other value that can't be used stops the change.
    */
   readonly replacing?: readonly string[];
 }
@@ -99,7 +99,8 @@ async function changeOnce<Site extends AnySite>(
   const changes = names
     .map((name) => ({
       name,
-      before: getSettingValue(before, name) as JsonValue,
+      // Null for a stored value that can't be used: its default was never in force.
+      before: unusable.has(name) ? null : (getSettingValue(before, name) as JsonValue),
       after: getSettingValue(after, name) as JsonValue,
       expectedVersion: stored.get(name)?.version ?? 0,
     }))

@@ -134,13 +134,21 @@ function describeAllowed(error: z.core.$ZodError): string {
     .replaceAll('✖ ', '');
 }
 
+/** Stored values of a site can't be used. The database itself can. */
+export class UnusableSettingsError extends StorageError {
+  /** @param detail names the values, and what is allowed */
+  constructor(detail: string) {
+    super('corrupt', detail);
+  }
+}
+
 /**
  * Converts stored values to settings, with defaults for those that were never stored.
- * @throws StorageError for a stored value of another form; a default in its place could be weaker
+ * @throws UnusableSettingsError for a stored value of another form; a default in its place could be weaker
  */
 export function toSiteSettings(stored: ReadonlyMap<string, StoredSetting>): SiteSettings {
   const { settings, unusable } = parseStoredSettings(stored);
-  if (unusable.size > 0) throw new StorageError('corrupt', describeUnusable(unusable));
+  if (unusable.size > 0) throw new UnusableSettingsError(describeUnusable(unusable));
   return settings;
 }
 

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { EnvironmentSetting } from '../config/load-config.js';
 import { makePrivate, writeFileAtomically } from '../lib/files.js';
 import type { SiteId } from '../site.js';
-import { openSqlite } from './sqlite.js';
+import { openSqlite, type SqliteDatabase, toSqliteFault } from './sqlite.js';
 
 /**
  * `status` holds the lock for a moment to test it. A guard that starts at that moment waits at most this long,
@@ -46,6 +47,21 @@ export class DataDirInUseError extends Error {
   }
 }
 
+/** The file of a lock can't be used: this user may not write it, or its disk is full. */
+export class LockFileError extends Error {
+  constructor(file: string, cause: unknown) {
+    const { fault } = toSqliteFault(cause);
+    const isDenied = fault === 'cannot_open' || fault === 'read_only';
+    super(
+      isDenied
+        ? `${file} can’t be written by this user. Run the command as root, or as the user who owns the data folder.`
+        : `${file} can’t be locked: ${(cause as Error).message}. Check the free space of its disk, and who may write there.`,
+      { cause },
+    );
+    this.name = 'LockFileError';
+  }
+}
+
 /** The sites whose settings and log a running guard holds in memory. */
 export interface SitesInUse {
   readonly served: readonly SiteId[];
@@ -58,6 +74,13 @@ export interface SitesInUse {
 export interface AppliedConfiguration {
   /** Modification time of the file, nanoseconds since the Unix epoch, in decimal digits. */
   readonly writtenAt: string;
+  /**
+   * When guard began to read it and the stored settings, by the machine's monotonic clock, nanoseconds in decimal
+   * digits. Absent in an older guard.
+   */
+  readonly readAt?: string;
+  /** The settings that its environment holds, without secrets. Absent in an older guard. */
+  readonly environment?: readonly EnvironmentSetting[];
   /** Why guard still serves the sites of an earlier file; empty when it serves those of this one. */
   readonly mistakes: readonly string[];
   /** Keys that differ from the file with which guard was started, and that take effect after a restart. */
@@ -148,16 +171,18 @@ export async function runningSites(dataDir: string): Promise<SitesInUse | null> 
  * when the process ends.
  *
  * @returns the lock, released by `close`; null if another process, or another part of this one, holds it
+ * @throws LockFileError
  */
 export function tryLock(file: string, waitMs: number): { close(): void } | null {
   makePrivate(file);
-  const database = openSqlite(file, { busyTimeoutMs: waitMs });
+  let database: SqliteDatabase | undefined;
   try {
+    database = openSqlite(file, { busyTimeoutMs: waitMs });
     database.exec('BEGIN EXCLUSIVE');
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return null;
-    throw error;
+    throw new LockFileError(file, error);
   }
 }

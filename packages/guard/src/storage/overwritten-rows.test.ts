@@ -35,7 +35,7 @@ it('leaves no former copy of a row in the file of the Activity Log', async () =>
   const dataDir = await scratchFolder();
   const store = await testStore({ dataDir });
   const visits = Array.from({ length: 40 }, (_, round) => createVisit({ address: `192.0.2.${round + 1}` }));
-  await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+  await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
   const visitors = await Promise.all(visits.map(({ address }) => store.getAddressVisitor(SITE, address)));
   for (const visitor of visitors) await store.setHostname(SITE, visitor?.id ?? 0, 'person.example', null);
   await store.setHostname(SITE, visitors[0]?.id ?? 0, 'a-longer-name-of-another.example', null);

@@ -62,6 +62,7 @@ describe('a user without a second factor, in a browser without JavaScript', () =
     const refused = await browser.send(codesPage, 'continue', {});
     expect(refused.status).toBe(400);
     expect(refused.html).toContain('Tick this to go on.');
+    expect(refused.html).toMatch(/<input [^>]*type="checkbox"[^>]* autofocus/i);
     expect(site.issued).toEqual([]);
     expect(await site.factors.listEnabled('site')).toEqual([]);
   });

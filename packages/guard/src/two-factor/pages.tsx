@@ -195,6 +195,8 @@ function SavedForm(props: {
           name="saved"
           value="1"
           required
+          // biome-ignore lint/a11y/noAutofocus: only after a refused submission, for what was missing
+          autoFocus={error !== undefined}
           aria-invalid={error ? true : undefined}
           aria-describedby={error ? 'saved-error' : undefined}
         />

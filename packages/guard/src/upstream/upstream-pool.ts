@@ -242,7 +242,9 @@ export class UpstreamPool {
   readonly #all = new Set<UpstreamConnection>();
   /** The client of each connection in use: the key of its address. Each holds a permit of that key. */
   readonly #inUse = new Map<UpstreamConnection, string>();
-  readonly #slow: SlowDownloads;
+  /** Null until there is a slow download: most pools never have one. */
+  #slow: SlowDownloads | null = null;
+  #uploads: UploadLimiter | null = null;
   readonly #perAddress: number;
   readonly #maxAbandoned: number;
   /**
@@ -261,15 +263,12 @@ export class UpstreamPool {
   #retired = false;
   /** Authority for requests without a host. */
   readonly host: string;
-  readonly uploads: UploadLimiter;
 
   constructor(
     readonly address: SocketAddress,
     readonly maxConnections: number,
   ) {
     this.host = toUpstreamAuthority(address);
-    this.uploads = new UploadLimiter(maxConnections);
-    this.#slow = new SlowDownloads(maxConnections);
     this.#perAddress = connectionsPerAddress(maxConnections);
     this.#maxAbandoned = Math.max(MIN_ABANDONED, Math.floor(maxConnections / 8));
     this.#limiter = new Limiter({
@@ -280,6 +279,12 @@ export class UpstreamPool {
       grant: (waiter) => this.#use(waiter),
       refuse: (waiter) => waiter.fail('busy', new Error('too many requests are waiting for WordPress')),
     });
+  }
+
+  /** Permits for bodies; created with the first one that has not arrived as a whole. */
+  get uploads(): UploadLimiter {
+    this.#uploads ??= new UploadLimiter(this.maxConnections);
+    return this.#uploads;
   }
 
   /** Requests that wait for a connection. */
@@ -343,6 +348,7 @@ export class UpstreamPool {
    * @returns false when that address has too many of them and this one must end
    */
   detachSlowDownload(connection: UpstreamConnection, from: string, end: () => void): boolean {
+    this.#slow ??= new SlowDownloads(this.maxConnections);
     const added = this.#slow.add(connection, from, end);
     if (added) this.detach(connection);
     return added;
@@ -362,7 +368,7 @@ export class UpstreamPool {
   /** Ends all connections at once, including those of running requests. */
   destroy(): void {
     this.close();
-    for (const connection of [...this.#all, ...this.#slow.all()]) connection.socket.destroy();
+    for (const connection of [...this.#all, ...(this.#slow?.all() ?? [])]) connection.socket.destroy();
   }
 
   #use(waiter: ConnectionWaiter): void {
@@ -394,7 +400,7 @@ export class UpstreamPool {
       this.address,
       (idle) => this.#release(idle),
       (closed) => {
-        this.#slow.delete(closed);
+        this.#slow?.delete(closed);
         this.#remove(closed);
       },
     );
@@ -404,7 +410,7 @@ export class UpstreamPool {
 
   /** Called when a connection has received its whole response. */
   #release(connection: UpstreamConnection): void {
-    if (this.#slow.has(connection)) {
+    if (this.#slow?.has(connection)) {
       connection.destroy();
       return;
     }

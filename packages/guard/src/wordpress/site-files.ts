@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { lineText } from '../lib/plain-text.js';
 import type { WordPressFolders } from './connector-secret.js';
 import type { ReportedFolder } from './must-use-folder.js';
 
@@ -126,6 +127,8 @@ export interface ExaminedSite {
   readonly model: FileFacts;
   /** The connector's own folder and everything in it except keys. */
   readonly installed: readonly InstalledFile[];
+  /** Paths of the classes that the loader needs and that are not there. Empty for classes that sites share. */
+  readonly lacking: readonly string[];
 }
 
 /** A file or folder of an installed connector. */
@@ -204,7 +207,8 @@ export async function runSiteTask<Task extends SiteTask>(
     ...(proof !== undefined && { proof }),
   };
   const reply = await (broker === null ? callChild(call, timeoutMs) : callBroker(broker, call, timeoutMs));
-  if (!reply.ok) throw new SiteFilesError(printable(reply.message));
+  // A site's owner chooses file names, which must not control the operator's terminal.
+  if (!reply.ok) throw new SiteFilesError(lineText(reply.message));
   return reply.result as SiteResults[Task['kind']];
 }
 
@@ -264,9 +268,4 @@ function nextMessage(child: ChildProcess, timeoutMs: number): Promise<SiteReply>
     child.once('error', (error) => settle({ ok: false, message: error.message }));
     child.once('exit', () => settle({ ok: false, message: ended }));
   });
-}
-
-/** Removes control characters: a site's owner chooses file names, which must not control the operator's terminal. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
 }

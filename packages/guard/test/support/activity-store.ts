@@ -128,7 +128,7 @@ export async function activityInFile() {
       numbers.set(site, number);
       return createVisit({ at: (FIRST_VISIT + number) * 1000, target: `/${number}`, ...visit });
     });
-    await opened.write({ site, visits: packVisits(rows), dropped: 0 });
+    await opened.write([{ site, visits: packVisits(rows), dropped: 0 }]);
   }
 
   /** Every event of the site, oldest first. */

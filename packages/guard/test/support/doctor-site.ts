@@ -59,10 +59,14 @@ export interface Behind {
   /** The response of WordPress to visitors of a page; null for that of the fake connector. */
   readonly page: (request: IncomingMessage, scheme: 'http' | 'https') => Page | null;
   readonly cache?: PageCache;
+  /** Starts a server between guard and this one. @returns its origin */
+  readonly through?: (webServer: string) => Promise<string>;
 }
 
 export interface Setup {
   readonly front?: Front;
+  /** Starts a server between the web server in front and guard. @returns its origin */
+  readonly beforeGuard?: (guard: string) => Promise<string>;
   readonly behind?: Behind;
   readonly trustedProxies?: readonly string[];
   readonly home?: string;
@@ -128,7 +132,8 @@ export async function doctorSite(setup: Setup = {}): Promise<DoctorSite> {
     const written = JSON.parse(await readFile(file, 'utf8'));
     await writeFile(file, JSON.stringify({ ...written, ...change(written) }));
   };
-  const upstream = setup.behind === undefined ? connector.upstream : await serverBehind(setup.behind, connector);
+  const web = setup.behind === undefined ? connector.upstream : await serverBehind(setup.behind, connector);
+  const upstream = (await setup.behind?.through?.(web)) ?? web;
   await configure(({ sites }) => ({
     listen: `127.0.0.1:${port}`,
     trustedProxies,
@@ -150,7 +155,8 @@ export async function doctorSite(setup: Setup = {}): Promise<DoctorSite> {
     await runningGuard(dataDir);
     await eventually(() => connector.policy !== null);
   }
-  const { connect, connectByHttp } = await webServerInFront(front, `http://127.0.0.1:${port}`);
+  const guard = `http://127.0.0.1:${port}`;
+  const { connect, connectByHttp } = await webServerInFront(front, (await setup.beforeGuard?.(guard)) ?? guard);
   return {
     connector,
     dataDir,

@@ -59,6 +59,11 @@ export async function readExample(name: string, replaced: Readonly<Record<string
  * @param tls port of one of them
  */
 export async function runNginx(folder: string, servers: readonly string[], tls: number): Promise<void> {
+  await runProxy('nginx', await writeNginxConfig(folder, servers), tls);
+}
+
+/** Writes the configuration of an nginx with these servers. @returns the arguments of the program */
+export async function writeNginxConfig(folder: string, servers: readonly string[]): Promise<readonly string[]> {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
   );
@@ -67,11 +72,21 @@ export async function runNginx(folder: string, servers: readonly string[], tls: 
     ...['daemon off;', `pid ${folder}/pid;`, 'events {}', 'http {', 'access_log off;', ...temporary, ...servers, '}'],
   ];
   await writeFile(join(folder, 'nginx.conf'), config.join('\n'));
-  await runProxy('nginx', ['-c', join(folder, 'nginx.conf'), '-p', folder, '-e', 'stderr'], tls);
+  return ['-c', join(folder, 'nginx.conf'), '-p', folder, '-e', 'stderr'];
 }
 
 /** Runs a proxy until the end of the test. Resolves when it responds by TLS on this port. */
 export async function runProxy(program: string, args: readonly string[], tls: number, env = {}): Promise<void> {
+  await runServer(program, args, async () => (await getByTls(tls).catch(() => null)) !== null, env);
+}
+
+/** Runs a server until the end of the test. Resolves when it is ready. */
+export async function runServer(
+  program: string,
+  args: readonly string[],
+  isReady: () => Promise<boolean>,
+  env = {},
+): Promise<void> {
   const proxy = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   onTestFinished(async () => {
     proxy.kill('SIGTERM');
@@ -85,7 +100,7 @@ export async function runProxy(program: string, args: readonly string[], tls: nu
   }
   await eventually(async () => {
     if (proxy.exitCode !== null) throw new Error(log);
-    return (await getByTls(tls).catch(() => null)) !== null;
+    return isReady();
   });
 }
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { unpackArchive, unpackTarball, unpackZip } from '../lib/archive.js';
+import { unpackArchive, unpackZip } from '../lib/archive.js';
 import { createCachedDir, getDefaultCacheDir, isCached } from '../lib/cache-dir.js';
 import { createProgress, DownloadError, download } from '../lib/download.js';
+import { getRegistryHost, unpackNpmPackage } from '../lib/npm-package.js';
 import { withLock } from '../lib/process-record.js';
 import {
   buildsPackage,
@@ -105,19 +106,11 @@ async function fetchPackage(
   { wordpressDir, sqliteDir, release }: FetchedWordPress,
   log: (line: string) => void,
 ): Promise<void> {
-  const tarball = join(cache, buildsPackage.file);
-  const registry = (process.env.npm_config_registry ?? 'https://registry.npmjs.org').replace(/\/+$/, '');
-  log(`Fetching WordPress from ${new URL(registry).host} (158 MB, once).`);
+  log(`Fetching WordPress from ${getRegistryHost()} (158 MB, once).`);
   const progress = createProgress('WordPress', process.stderr);
-  await download({
-    url: `${registry}/${buildsPackage.name}/-/${buildsPackage.file}`,
-    file: tarball,
-    checksum: { algorithm: 'sha512', encoding: 'base64', value: buildsPackage.sha512 },
-    onProgress: progress.update,
-  }).finally(progress.end);
   const unpacked = join(cache, 'unpacked');
-  rmSync(unpacked, { recursive: true, force: true });
-  await unpackTarball(tarball, unpacked, (path) => isNeeded(path, build));
+  const needed = (path: string) => isNeeded(path, build);
+  await unpackNpmPackage(buildsPackage, unpacked, needed, progress.update).finally(progress.end);
   const origin = { package: `${buildsPackage.name}@${buildsPackage.version}`, sha512: buildsPackage.sha512 };
   const sqliteZip = join(unpacked, 'src/sqlite-database-integration/sqlite-database-integration.zip');
   createCachedDir(sqliteDir, origin, (target) => unpackZip(sqliteZip, target, 1));
@@ -128,9 +121,8 @@ async function fetchPackage(
       mergeBuild(zip, staticDir, target, release === 'nightly' ? null : release),
     );
   }
-  // All versions unpacked take 360 MB, the tarball 158 MB. The markers keep its checksum.
+  // All versions unpacked take 360 MB. The markers keep the package's checksum.
   rmSync(unpacked, { recursive: true, force: true });
-  rmSync(tarball, { force: true });
 }
 
 function isNeeded(path: string, build: string | null): boolean {

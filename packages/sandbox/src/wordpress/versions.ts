@@ -1,9 +1,9 @@
-/** The npm package with several versions of WordPress, pinned by version and checksum. */
-export const buildsPackage = {
+import type { PinnedPackage } from '../lib/npm-package.js';
+
+/** The npm package with several versions of WordPress. */
+export const buildsPackage: PinnedPackage = {
   name: '@wp-playground/wordpress-builds',
   version: '0.9.19',
-  /** Name of the file below `<registry>/<name>/-/`. */
-  file: 'wordpress-builds-0.9.19.tgz',
   sha512: 'dlqvh/MJDpE5W68vgPPKUjpip6zMuBh59L3D18ZX+pdwurC4q4ydrTww/3sTMV69BBcoH6kF93YtAtujNC5Mpw==',
 } as const;
 

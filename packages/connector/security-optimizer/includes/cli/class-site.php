@@ -27,7 +27,16 @@ final class Security_Optimizer_Cli_Site {
 	 * ## OPTIONS
 	 *
 	 * [--format=<format>]
-	 * : table, json, csv, yaml or count.
+	 * : How the rows are printed.
+	 * ---
+	 * default: table
+	 * options:
+	 *   - table
+	 *   - json
+	 *   - csv
+	 *   - yaml
+	 *   - count
+	 * ---
 	 *
 	 * @param string[] $words   Arguments.
 	 * @param array    $options Options.
@@ -66,7 +75,13 @@ final class Security_Optimizer_Cli_Site {
 	 * : An IPv4 or IPv6 address, a CIDR range, a wildcard or a range with a hyphen.
 	 *
 	 * [--for=<time>]
-	 * : 1h, 24h or 7d; for good without it.
+	 * : How long; for good without it.
+	 * ---
+	 * options:
+	 *   - 1h
+	 *   - 24h
+	 *   - 7d
+	 * ---
 	 *
 	 * [--note=<note>]
 	 * : Why, for the list of blocked visitors.
@@ -127,13 +142,30 @@ final class Security_Optimizer_Cli_Site {
 	 * : An address or network, part of a path, a login, or a reference.
 	 *
 	 * [--preset=<preset>]
-	 * : all, blocked, failed-logins, scanners or not-found.
+	 * : Which visits; all without it.
+	 * ---
+	 * options:
+	 *   - all
+	 *   - blocked
+	 *   - failed-logins
+	 *   - scanners
+	 *   - not-found
+	 * ---
 	 *
 	 * [--limit=<rows>]
 	 * : How many; 20 without it, at most 1000.
 	 *
 	 * [--format=<format>]
-	 * : table, json, csv, yaml or count.
+	 * : How the rows are printed.
+	 * ---
+	 * default: table
+	 * options:
+	 *   - table
+	 *   - json
+	 *   - csv
+	 *   - yaml
+	 *   - count
+	 * ---
 	 *
 	 * @param string[] $words   Arguments.
 	 * @param array    $options Options.

@@ -18,7 +18,16 @@ final class Security_Optimizer_Cli_Two_Factor {
 	 * ## OPTIONS
 	 *
 	 * [--format=<format>]
-	 * : table, json, csv, yaml or count.
+	 * : How the rows are printed.
+	 * ---
+	 * default: table
+	 * options:
+	 *   - table
+	 *   - json
+	 *   - csv
+	 *   - yaml
+	 *   - count
+	 * ---
 	 *
 	 * @param string[] $words   Arguments.
 	 * @param array    $options Options.

@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ok, refused } from '../../../test/fake-site/server.js';
 import { type FakeSite, gate, startFakeSite } from '../../../test/fake-site/site.js';
 import { errorsIn } from '../../../test/pages/login-settings.js';
@@ -54,6 +54,21 @@ describe('Apply all recommended', () => {
     // Each row shows its result; there is no toast for each.
     expect(toastTexts()).toEqual([]);
     expect(screen.getByText('Fully protected')).toBeDefined();
+  });
+
+  it('gives the focus back to its button, also where the browser is busy while it removes the dialog', async () => {
+    const dialog = await openApply(site);
+    const { removeChild } = Node.prototype;
+    const busy = vi.spyOn(Node.prototype, 'removeChild').mockImplementation(function (this: Node, child) {
+      const end = performance.now() + 20;
+      while (performance.now() < end);
+      return removeChild.call(this, child) as typeof child;
+    });
+    await userEvent.keyboard('{Escape}');
+    await waitFor(() => expect(document.contains(dialog)).toBe(false));
+    busy.mockRestore();
+    await waitFor(() => expect(document.activeElement).not.toBe(document.body));
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Apply all recommended' }));
   });
 
   it('continues with the setup of the owner’s second factor', async () => {

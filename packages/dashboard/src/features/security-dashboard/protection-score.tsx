@@ -53,6 +53,19 @@ export function ProtectionScore() {
     before.current = ids;
   }, [ids]);
 
+  const opener = useRef<Element | null>(null);
+
+  function openFrom(open: () => void): void {
+    opener.current = document.activeElement;
+    open();
+  }
+
+  /** The dialog returns the focus, too. Either may come first, so both choose the button while it is there. */
+  function returnFocus(): void {
+    const button = opener.current;
+    restoreFocus(() => (button !== document.body && document.contains(button) ? button : heading.current));
+  }
+
   return (
     <>
       <div className={classes('so-hero', verdict.state !== 'ok' && `is-${verdict.state}`)}>
@@ -71,7 +84,12 @@ export function ProtectionScore() {
           {steps.length === 0 ? (
             <NothingLeft heading={heading} {...count} />
           ) : (
-            <NextSteps steps={steps} heading={heading} onApplyAll={() => all.open('apply')} onOpen={one.open} />
+            <NextSteps
+              steps={steps}
+              heading={heading}
+              onApplyAll={() => openFrom(() => all.open('apply'))}
+              onOpen={(name) => openFrom(() => one.open(name))}
+            />
           )}
         </div>
       </div>
@@ -79,7 +97,7 @@ export function ProtectionScore() {
         <all.Current
           onClosed={() => {
             all.closed();
-            restoreFocus(() => heading.current);
+            returnFocus();
           }}
         />
       )}
@@ -88,7 +106,7 @@ export function ProtectionScore() {
         <one.Current
           onClosed={() => {
             one.closed();
-            restoreFocus(() => heading.current);
+            returnFocus();
           }}
         />
       )}

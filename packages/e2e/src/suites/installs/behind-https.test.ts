@@ -5,10 +5,11 @@ import type { Service } from '@security-optimizer/sandbox/lib/service';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { form } from '../../http/request.js';
 import { authorised, callApi, getCookies, type Session } from '../../http/session.js';
-import { guardLog, policyPushed, startGuard, stopGuard } from '../../stacks/guard-process.js';
+import { guardLog, policyPushed, securityOptimizer, startGuard, stopGuard } from '../../stacks/guard-process.js';
 import { removeLayouts } from '../../stacks/layouts.js';
 import type { Stack } from '../../stacks/stack.js';
 import { until } from '../../stacks/until.js';
+import { type Front, startFront } from './front-by-guide.js';
 import { guideBlocks } from './helpers.js';
 import {
   attachAgain,
@@ -83,6 +84,7 @@ describe.skipIf(stack === undefined)(
     const dir = join((stack as Stack | undefined)?.dir ?? '', 'behind-https');
     let site: SiteBehind;
     let web: Service | undefined;
+    let front: Front | undefined;
 
     beforeAll(async () => {
       site = await installSite(stack as Stack, dir, 'behindhttps');
@@ -93,6 +95,8 @@ describe.skipIf(stack === undefined)(
     }, 5 * MINUTES);
     afterEach(async () => {
       await stopGuard(site);
+      await front?.service.stop();
+      front = undefined;
       await web?.stop();
       web = undefined;
     });
@@ -247,6 +251,27 @@ describe.skipIf(stack === undefined)(
         expect((await visit(site, '/?moved')).status).toBe(200);
         await expectHealthy();
       });
+
+      it('of nginx satisfy doctor, which reports one without the scheme in its key', async () => {
+        const file = 'nginx-wordpress-cache.conf';
+        web = await startNginx(site, { example: file });
+        await begin();
+        front = await startFront(site, 'nginx', '');
+        expect(await examineCache(front)).toMatchObject({ state: 'ok' });
+        await web.stop();
+        web = await startNginx(site, {
+          example: file,
+          change: (text) => text.replace('_key "$http_x_forwarded_proto ', '_key "'),
+        });
+        expect(await examineCache(front)).toMatchObject({ state: 'problem', code: 'cache-mixes-schemes' });
+      });
+
+      const examineCache = async ({ port }: Front) => {
+        const [found] = (await readStatus(site)).sites;
+        const args = [String(found?.id), '--data-dir', site.guardDir, '--connect', `127.0.0.1:${port}`, '--json'];
+        const { stdout } = await securityOptimizer('doctor', ...args);
+        return (JSON.parse(stdout) as { readonly check: string }[]).find(({ check }) => check === 'cache');
+      };
 
       describe('of plugins that run before WordPress', () => {
         const config = () => join(site.wordpressDir, 'wp-config.php');

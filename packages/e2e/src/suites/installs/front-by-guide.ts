@@ -12,6 +12,8 @@ import { HOST, type SiteBehind } from './site-behind.js';
 
 export interface Front {
   readonly service: Service;
+  /** Port of this machine with TLS, whose server forwards to guard. */
+  readonly port: number;
   /** Sends a request to the front that forwards to guard. */
   readonly request: (request: TypedRequest) => Promise<RawResponse>;
   /** Sends a request to the same front, which forwards to the web server behind instead. */
@@ -79,6 +81,7 @@ export async function startFront(site: SiteBehind, program: 'nginx' | 'apache2',
   });
   return {
     service,
+    port: tls,
     request: (request) => requestAt(tls, request),
     requestWithoutGuard: (request) => requestAt(straight, request),
   };

@@ -58,6 +58,7 @@ export function attachAgain(site: SiteBehind, more: readonly string[] = []): Pro
 
 interface Status {
   readonly sites: readonly {
+    readonly id: string;
     readonly connector: string;
     readonly wordpress: string;
     readonly redirectLoop: string | null;

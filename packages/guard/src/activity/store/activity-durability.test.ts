@@ -24,7 +24,7 @@ const writer = `
     const visits = Array.from({ length: 300 }, (_, n) => ({ at, address: '192.0.2.' + (n % 250), target: '/' + batch + '/' + n,
       status: 200, rule: null, agent: null, count: 1 }));
     const number = batch++;
-    store.write({ site: '${SITE}', visits: packVisits(visits), dropped: 0 }).then(() => say('visits ' + number));
+    store.write([{ site: '${SITE}', visits: packVisits(visits), dropped: 0 }]).then(() => say('visits ' + number));
   }, 50);
   for (let n = 0; ; n++) {
     await store.writeEvents('${SITE}', [{ uid: 'uid-' + n, at: Math.floor(Date.now() / 1000), kind: 'login',

@@ -46,7 +46,7 @@ function undoMigrations(dataDir: string): void {
 it('a file of the first release keeps its visits, and gets folded and failed ones beside them', async () => {
   const dataDir = await scratchFolder();
   const old = await testStore({ dataDir });
-  await old.write({ site: SITE, visits: packVisits(visitsUntilNow(500, 10, () => ({ count: 3 }))), dropped: 0 });
+  await old.write([{ site: SITE, visits: packVisits(visitsUntilNow(500, 10, () => ({ count: 3 }))), dropped: 0 }]);
   await old.close();
   undoMigrations(dataDir);
 
@@ -57,11 +57,11 @@ it('a file of the first release keeps its visits, and gets folded and failed one
     new Set(['3 0 null']),
   );
   const folded = { ...createVisit({ rule: 'xml-rpc', status: 403 }), more: 7, moreBits: 24 };
-  await store.write({ site: SITE, visits: packVisits([folded]), dropped: 0 });
+  await store.write([{ site: SITE, visits: packVisits([folded]), dropped: 0 }]);
   expect((await allVisits(store))[0]).toMatchObject({ count: 1, more: 7, moreBits: 24 });
   expect((await store.countVisits(SITE, EVERY_VISIT, null)).rows).toBe(501);
   const failed = { ...createVisit({ status: 200 }), failedLogins: 1, tried: 'owner', method: 'POST' };
-  await store.write({ site: SITE, visits: packVisits([failed]), dropped: 0 });
+  await store.write([{ site: SITE, visits: packVisits([failed]), dropped: 0 }]);
   const wrong = { ...EVERY_VISIT, preset: 'failed-logins' as const };
   expect((await store.countVisits(SITE, wrong, null)).rows).toBe(1);
 });
@@ -78,7 +78,7 @@ it('attackers keep their counts and their target, which becomes that of their go
       target: ['/xmlrpc.php', '/.env'][i] ?? '',
     }),
   );
-  await old.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+  await old.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
   const [before] = (await old.attacks(SITE, '2000-01-01', '2100-01-01')).attackers;
   await old.close();
 

@@ -29,8 +29,8 @@ async function clearUp(store: OpenActivityStore, keep: Partial<RetainedActivity>
 describe('retention', () => {
   it('deletes rows that are older than the days, and nothing else', async () => {
     const store = await testStore({ bucketRows: 50 });
-    await store.write({ site: SITE, visits: packVisits(visitsUntilNow(400, 60_000)), dropped: 0 });
-    await store.write({ site: 'other', visits: packVisits(visitsUntilNow(400, 60_000)), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visitsUntilNow(400, 60_000)), dropped: 0 }]);
+    await store.write([{ site: 'other', visits: packVisits(visitsUntilNow(400, 60_000)), dropped: 0 }]);
     const before = NOW_SECONDS - 100 * 60;
     const remaining = (await allVisits(store)).filter(({ at }) => at >= before);
     await clearUp(store, { before });
@@ -40,7 +40,7 @@ describe('retention', () => {
 
   it('deletes the oldest rows beyond the maximum number', async () => {
     const store = await testStore({ bucketRows: 50 });
-    await store.write({ site: SITE, visits: packVisits(visitsUntilNow(1000, 1000)), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visitsUntilNow(1000, 1000)), dropped: 0 }]);
     const all = await allVisits(store);
     await clearUp(store, { maxRows: 333 });
     expect(await allVisits(store)).toEqual(all.slice(0, 333));
@@ -54,7 +54,7 @@ describe('retention', () => {
       status: index % 3 === 0 ? 404 : 200,
       address: `192.0.2.${index % 7}`,
     }));
-    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
     for (const maxRows of [1999, 1700, 900, 64, 63, 1, 0]) {
       await clearUp(store, { maxRows });
       for (const code of [null, 200, 404]) {
@@ -65,13 +65,13 @@ describe('retention', () => {
         expect(page).toEqual(rows.slice(40, 49));
       }
     }
-    await store.write({ site: SITE, visits: packVisits(visitsUntilNow(10, 1000)), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visitsUntilNow(10, 1000)), dropped: 0 }]);
     expect(await store.countVisits(SITE, EVERY_VISIT, null)).toEqual({ rows: 10, exact: true });
   });
 
   it('keeps the aggregates of deleted rows, for reports', async () => {
     const store = await testStore();
-    await store.write({ site: SITE, visits: packVisits(visitsUntilNow(50, 1000)), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visitsUntilNow(50, 1000)), dropped: 0 }]);
     await store.writeEvents(SITE, [createEvent({ uid: 'a' })]);
     const totals = () =>
       Promise.all([
@@ -88,7 +88,7 @@ describe('retention', () => {
   it('deletes aggregates after 35 days', async () => {
     let now = NOW;
     const store = await testStore({ clock: () => now });
-    await store.write({ site: SITE, visits: packVisits(visitsUntilNow(5, 1000)), dropped: 2 });
+    await store.write([{ site: SITE, visits: packVisits(visitsUntilNow(5, 1000)), dropped: 2 }]);
     now += 34 * 24 * HOUR * 1000;
     await clearUp(store, {});
     expect(await store.traffic(SITE, 0, now / 1000)).toHaveLength(1);
@@ -104,7 +104,7 @@ describe('retention', () => {
     const [removed, blocked, ofEvent] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'] as const;
     const old = NOW - 10 * HOUR * 1000;
     const visits = [removed, blocked, ofEvent].flatMap((address) => visitsUntilNow(3, 1, () => ({ address, at: old })));
-    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
     await store.writeEvents(SITE, [createEvent({ uid: 'a', address: ofEvent })]);
     const ids = new Map<string, number>();
     for (const address of [removed, blocked, ofEvent])
@@ -147,17 +147,19 @@ describe('retention', () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir });
     for (let n = 0; n < 10; n++)
-      await store.write({
-        site: SITE,
-        visits: packVisits(visitsUntilNow(3000, 1000, (index) => ({ target: `/${n}/${index}` }))),
-        dropped: 0,
-      });
+      await store.write([
+        {
+          site: SITE,
+          visits: packVisits(visitsUntilNow(3000, 1000, (index) => ({ target: `/${n}/${index}` }))),
+          dropped: 0,
+        },
+      ]);
     let steps = 0;
     let written = 0;
     while (await store.retain(SITE, { ...KEEP_ALL, maxRows: 100 })) {
       steps++;
       if (steps === 1) {
-        await store.write({ site: SITE, visits: packVisits(visitsUntilNow(5, 1)), dropped: 0 });
+        await store.write([{ site: SITE, visits: packVisits(visitsUntilNow(5, 1)), dropped: 0 }]);
         written = (await allVisits(store)).length;
       }
     }

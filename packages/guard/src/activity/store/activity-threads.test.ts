@@ -17,7 +17,7 @@ function niceness(): number[] {
 it('requests have priority: the writer thread has the lowest priority, the reader thread the second lowest', async () => {
   const before = niceness();
   const store = await testStore();
-  await store.write({ site: SITE, visits: packVisits(visitsUntilNow(3, 1)), dropped: 0 });
+  await store.write([{ site: SITE, visits: packVisits(visitsUntilNow(3, 1)), dropped: 0 }]);
   expect(await allVisits(store)).toHaveLength(3);
   const after = niceness();
   expect(after[0]).toBe(before[0]);

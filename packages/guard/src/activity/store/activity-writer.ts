@@ -4,9 +4,9 @@ import type { SiteId } from '../../site.js';
 import { cachePrepared, type Prepare, type SqliteDatabase, toSqliteFault } from '../../storage/sqlite.js';
 import type { StorageFault } from '../../storage/storage-error.js';
 import type { WorkerReply } from '../../storage/storage-thread.js';
-import type { NewEvent, RetainedActivity } from '../activity-store.js';
+import type { NewEvent, RetainedActivity, VisitBatch } from '../activity-store.js';
 import { attackGoal, attackTarget, toPath } from '../attack-goal.js';
-import { countHits, type PackedVisits, packVisits, readAddressCounts, unpackVisits } from '../packed-visits.js';
+import { countHits, packVisits, readAddressCounts, unpackVisits } from '../packed-visits.js';
 import type { NumberedVisit } from '../visit.js';
 import { retain } from './retain.js';
 import { type BufferedRow, RowBuffer, VisitKinds, VisitTexts } from './row-caches.js';
@@ -50,7 +50,7 @@ export class ActivityWriter {
   }
 
   /** Writes batches, and counts the dropped visits of each site. Throws SQLite's errors. */
-  writeVisits(batches: readonly VisitsCall[]): void {
+  writeVisits(batches: readonly DatedBatch[]): void {
     this.#transaction(() => {
       for (const [name, ofSite] of bySite(batches)) {
         const site = this.#site(name);
@@ -164,12 +164,12 @@ export class ActivityWriter {
   }
 }
 
-function* unpackAll(batches: readonly VisitsCall[]): Generator<NumberedVisit> {
+function* unpackAll(batches: readonly DatedBatch[]): Generator<NumberedVisit> {
   for (const { visits } of batches) yield* unpackVisits(visits);
 }
 
-function bySite(batches: readonly VisitsCall[]): Map<string, VisitsCall[]> {
-  const sites = new Map<string, VisitsCall[]>();
+function bySite(batches: readonly DatedBatch[]): Map<string, DatedBatch[]> {
+  const sites = new Map<string, DatedBatch[]>();
   for (const batch of batches) {
     const known = sites.get(batch.site);
     if (known) known.push(batch);
@@ -358,18 +358,17 @@ export interface WriterSettings {
 }
 
 /**
- * A call to the writer thread. `at` is the present time, Unix seconds; `timeZone` is that of the site, whose days the
+ * A batch of visits. `at` is the time at which it was sent, Unix seconds; `timeZone` is that of the site, whose days the
  * tops are counted by.
  */
+export interface DatedBatch extends VisitBatch {
+  readonly timeZone: string;
+  readonly at: number;
+}
+
+/** A call to the writer thread. `at` and `timeZone`: see `DatedBatch`. */
 export type WriterCall =
-  | {
-      readonly name: 'visits';
-      readonly site: SiteId;
-      readonly timeZone: string;
-      readonly visits: PackedVisits;
-      readonly dropped: number;
-      readonly at: number;
-    }
+  | { readonly name: 'visits'; readonly batches: readonly DatedBatch[] }
   | {
       readonly name: 'events';
       readonly site: SiteId;
@@ -403,7 +402,9 @@ export class VisitQueue {
   readonly #writer: ActivityWriter;
   readonly #settings: WriterSettings;
   readonly #reply: (message: WorkerReply<null>) => void;
-  #waiting: { id: number; call: VisitsCall }[] = [];
+  #waiting: DatedBatch[] = [];
+  /** Calls whose batches wait. */
+  #calls: number[] = [];
   #visits = 0;
   #timer: NodeJS.Timeout | undefined;
   #failing = false;
@@ -414,14 +415,19 @@ export class VisitQueue {
     this.#reply = reply;
   }
 
-  add(id: number, call: VisitsCall): void {
-    const size = call.visits.weight;
+  add(id: number, { batches }: VisitsCall): void {
     const { maxWaiting, commitMs } = this.#settings;
-    if (this.#visits + size > maxWaiting && this.#waiting.length > 0) this.#drop(id, call);
-    else {
-      this.#waiting.push({ id, call });
-      this.#visits += size;
+    const before = this.#waiting.length;
+    for (const batch of batches) {
+      const { weight } = batch.visits;
+      if (this.#visits + weight > maxWaiting && this.#waiting.length > 0) this.#drop(batch);
+      else {
+        this.#waiting.push(batch);
+        this.#visits += weight;
+      }
     }
+    if (this.#waiting.length > before) this.#calls.push(id);
+    else this.#reply({ kind: 'done', id, result: null });
     this.#timer ??= setTimeout(() => this.#commit(), this.#failing ? RETRY_MS : commitMs);
   }
 
@@ -436,17 +442,23 @@ export class VisitQueue {
     this.#timer = undefined;
     if (this.#waiting.length === 0) return;
     try {
-      this.#writer.writeVisits(this.#waiting.map(({ call }) => call));
+      this.#writer.writeVisits(this.#waiting);
     } catch (error) {
       this.#failed(error);
       return;
     }
     if (this.#failing) this.#note('activity-log-write-recovered', 'Visits are written again.');
     this.#failing = false;
-    const done = this.#waiting;
+    for (const id of this.#clear()) this.#reply({ kind: 'done', id, result: null });
+  }
+
+  /** Empties the queue. Returns the calls that waited. */
+  #clear(): readonly number[] {
+    const calls = this.#calls;
+    this.#calls = [];
     this.#waiting = [];
     this.#visits = 0;
-    for (const { id } of done) this.#reply({ kind: 'done', id, result: null });
+    return calls;
   }
 
   #failed(error: unknown): void {
@@ -457,19 +469,16 @@ export class VisitQueue {
       this.#timer = setTimeout(() => this.#commit(), RETRY_MS);
       return;
     }
-    const failed = this.#waiting;
-    this.#waiting = [];
-    this.#visits = 0;
-    for (const { id } of failed) this.#reply({ kind: 'failed', id, fault, message });
+    for (const id of this.#clear()) this.#reply({ kind: 'failed', id, fault, message });
   }
 
   /** Replaces a batch by the number of its visits. */
-  #drop(id: number, call: VisitsCall): void {
-    const last = this.#waiting.findLast((entry) => entry.call.site === call.site);
-    const dropped = call.dropped + call.visits.hits;
-    if (last) last.call = { ...last.call, dropped: last.call.dropped + dropped };
-    else this.#waiting.push({ id, call: { ...call, visits: packVisits([]), dropped } });
-    if (last) this.#reply({ kind: 'done', id, result: null });
+  #drop(batch: DatedBatch): void {
+    const dropped = batch.dropped + batch.visits.hits;
+    const at = this.#waiting.findLastIndex(({ site }) => site === batch.site);
+    const last = this.#waiting[at];
+    if (last !== undefined) this.#waiting[at] = { ...last, dropped: last.dropped + dropped };
+    else this.#waiting.push({ ...batch, visits: packVisits([]), dropped });
   }
 
   #note(event: string, message: string): void {

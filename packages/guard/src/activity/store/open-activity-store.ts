@@ -9,7 +9,7 @@ import { createSqliteDialect } from '../../storage/sqlite-dialect.js';
 import { StorageError } from '../../storage/storage-error.js';
 import { SqliteThread, StorageThread } from '../../storage/storage-thread.js';
 import type { ActivityStore, VisitBatch, Visitor } from '../activity-store.js';
-import type { WriterCall, WriterSettings } from './activity-writer.js';
+import type { DatedBatch, WriterCall, WriterSettings } from './activity-writer.js';
 import { droppedVisits, eventKinds, options, top, traffic, visitorHours } from './read-aggregates.js';
 import {
   attacks,
@@ -114,23 +114,28 @@ class SqliteActivityStore implements OpenActivityStore {
     await this.#opened().catch(() => undefined);
   }
 
-  async write({ site, visits, dropped }: VisitBatch): Promise<void> {
+  async write(batches: readonly VisitBatch[]): Promise<void> {
     if (this.#closed) throw new StorageError('closed', 'The Activity Log is closed.');
-    const size = visits.weight;
-    const total = (this.#dropped.get(site) ?? 0) + dropped;
-    this.#dropped.delete(site);
-    // Twice the limit of the thread itself, which may not have read its messages for a moment.
-    const fits = this.#pendingSize + size <= 2 * this.#settings.maxWaiting;
-    if (!fits) {
-      this.#drop(site, total + visits.hits);
-      return;
+    const at = this.#now();
+    const sent: DatedBatch[] = [];
+    let size = 0;
+    for (const { site, visits, dropped } of batches) {
+      const total = (this.#dropped.get(site) ?? 0) + dropped;
+      this.#dropped.delete(site);
+      // Twice the limit of the thread itself, which may not have read its messages for a moment.
+      if (this.#pendingSize + size + visits.weight > 2 * this.#settings.maxWaiting) {
+        this.#drop(site, total + visits.hits);
+        continue;
+      }
+      size += visits.weight;
+      sent.push({ site, timeZone: this.#timeZone(site), visits, dropped: total, at });
     }
+    if (sent.length === 0) return;
     this.#pendingSize += size;
     try {
-      const timeZone = this.#timeZone(site);
-      await this.#write({ name: 'visits', site, timeZone, visits, dropped: total, at: this.#now() });
+      await this.#write({ name: 'visits', batches: sent });
     } catch {
-      this.#drop(site, total + visits.hits);
+      for (const { site, visits, dropped } of sent) this.#drop(site, dropped + visits.hits);
     } finally {
       this.#pendingSize -= size;
     }

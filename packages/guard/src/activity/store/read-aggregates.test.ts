@@ -23,7 +23,7 @@ describe('a visit that repeats another', () => {
   const first = { ...createVisit({ count: 2 }), number: 1, repeats: 0 };
   const again = { ...first, at: NOW + 900, count: 3, number: 2, repeats: 1 };
   const write = (store: OpenActivityStore, ...visits: (Visit & Partial<NumberedVisit>)[]) =>
-    store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+    store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
   const counts = async (store: OpenActivityStore) => (await allVisits(store)).map(({ count }) => count);
 
   it('within its second adds to its row, in the same commit or a later one, and so does a further repeat', async () => {
@@ -45,7 +45,7 @@ describe('a visit that repeats another', () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir });
     await write(store, first);
-    await store.write({ site: 'other', visits: packVisits([again]), dropped: 0 });
+    await store.write([{ site: 'other', visits: packVisits([again]), dropped: 0 }]);
     expect(await counts(store)).toEqual([2]);
     await store.close();
     const restarted = await testStore({ dataDir });
@@ -68,7 +68,7 @@ describe('aggregates', () => {
       createVisit({ at: NOW - HOUR * 1000 }),
       createVisit({ at: NOW - 3 * HOUR * 1000 }),
     ];
-    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
     expect(await store.traffic(SITE, HOUR_BEGAN - HOUR, HOUR_BEGAN + HOUR)).toEqual([
       { hour: HOUR_BEGAN - HOUR, humans: 1, bots: 0, blocked: 0 },
       { hour: HOUR_BEGAN, humans: 3, bots: 2, blocked: 7 },
@@ -88,7 +88,7 @@ describe('aggregates', () => {
       createVisit({ address: '192.0.2.5', target: '/xmlrpc.php', failedLogins: 3, count: 2 }),
       createVisit({ address: '192.0.2.6', target: '/wp-login.php', failedLogins: 1, tried: 'owner' }),
     ];
-    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
     // The event of a wrong password for an account is not counted again.
     await store.writeEvents(SITE, [createEvent({ uid: 'a', kind: 'login.failed', address: '192.0.2.5' })]);
     const top = (what: 'address' | 'page' | 'failed-login', day = '2026-11-21') => store.top(SITE, what, day, day, 2);
@@ -114,7 +114,7 @@ describe('aggregates', () => {
     let timeZone = 'Pacific/Auckland';
     const store = await testStore({ timeZone: () => timeZone });
     const write = (target: string, visit = {}) =>
-      store.write({ site: SITE, visits: packVisits([createVisit({ target, ...visit })]), dropped: 0 });
+      store.write([{ site: SITE, visits: packVisits([createVisit({ target, ...visit })]), dropped: 0 }]);
     await write('/new-zealand/', { address: '192.0.2.9' });
     timeZone = '-11:30';
     await write('/samoa/', { address: '192.0.2.8', at: NOW - 4 * HOUR * 1000 });
@@ -133,8 +133,8 @@ describe('aggregates', () => {
 
   it('count dropped visits once', async () => {
     const store = await testStore();
-    await store.write({ site: SITE, visits: packVisits([createVisit()]), dropped: 4 });
-    await store.write({ site: SITE, visits: packVisits([]), dropped: 3 });
+    await store.write([{ site: SITE, visits: packVisits([createVisit()]), dropped: 4 }]);
+    await store.write([{ site: SITE, visits: packVisits([]), dropped: 3 }]);
     expect(await store.droppedVisits(SITE)).toBe(7);
     expect(await store.droppedVisits(SITE, NOW_SECONDS)).toBe(7);
     expect(await store.droppedVisits(SITE, NOW_SECONDS + HOUR)).toBe(0);
@@ -155,7 +155,7 @@ describe('choices of a filter', () => {
       agent: agent(index),
       status: index % 3 === 0 ? 404 : 200,
     }));
-    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
     const labels = async (filter: 'type' | 'code' | 'ip', search = '', limit = 200) =>
       (await store.options(SITE, filter, search, limit)).map(({ label }) => label);
     expect(await labels('type')).toEqual(['Unknown', 'curl']);
@@ -182,7 +182,7 @@ describe('choices of a filter', () => {
     for (let i = 0; i < 9; i++) tally.add('203.0.113.9');
     const folded = { address: '203.0.113.24', rule: 'xml-rpc', status: 403, more: 9, moreBits: 24 };
     const row = { ...createVisit(), ...folded, others: tally.bytes() };
-    await store.write({ site: SITE, visits: packVisits([row]), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits([row]), dropped: 0 }]);
     expect(await store.options(SITE, 'ip', '', 9)).toMatchObject([{ label: '203.0.113.24' }]);
     expect(await store.top(SITE, 'address', '2026-11-21', '2026-11-21', 9)).toEqual([
       { value: '203.0.113.9', count: 9 },
@@ -212,11 +212,13 @@ describe('visitors', () => {
   it('keep their ids, also after a restart, and belong to one site', async () => {
     const dataDir = await scratchFolder();
     const store = await testStore({ dataDir });
-    await store.write({
-      site: SITE,
-      visits: packVisits([createVisit({ at: NOW - 60_000 }), createVisit()]),
-      dropped: 0,
-    });
+    await store.write([
+      {
+        site: SITE,
+        visits: packVisits([createVisit({ at: NOW - 60_000 }), createVisit()]),
+        dropped: 0,
+      },
+    ]);
     const before = await store.getAddressVisitor(SITE, '192.0.2.1');
     expect(before).toMatchObject({ kind: 'ip', firstSeen: NOW_SECONDS - 60, lastSeen: NOW_SECONDS, hostname: null });
     await store.close();
@@ -224,17 +226,17 @@ describe('visitors', () => {
     expect(await again.getAddressVisitor(SITE, '192.0.2.1')).toEqual(before);
     expect(await again.visitor('other', before.id)).toBeNull();
     expect((await again.getAddressVisitor('other', '192.0.2.1')).id).not.toBe(before.id);
-    await again.write({ site: SITE, visits: packVisits([createVisit({ target: '/again' })]), dropped: 0 });
+    await again.write([{ site: SITE, visits: packVisits([createVisit({ target: '/again' })]), dropped: 0 }]);
     expect((await allVisits(again)).map(({ visitorId }) => visitorId)).toEqual([before.id, before.id, before.id]);
   });
 
   it('are listed as a search engine only once DNS has verified them', async () => {
     const store = await testStore();
     const agent = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
-    await store.write({ site: SITE, visits: packVisits([createVisit({ agent })]), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits([createVisit({ agent })]), dropped: 0 }]);
     const { id } = await store.getAddressVisitor(SITE, '192.0.2.1');
     await store.setHostname(SITE, id, 'crawl.example.com', 'Google');
-    await store.write({ site: SITE, visits: packVisits([createVisit({ agent, target: '/later' })]), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits([createVisit({ agent, target: '/later' })]), dropped: 0 }]);
     const rows = await allVisits(store);
     expect(rows.map(({ target, type, hostname }) => ({ target, type, hostname }))).toEqual([
       { target: '/later', type: 'Googlebot', hostname: 'crawl.example.com' },
@@ -254,7 +256,7 @@ describe('visitors', () => {
       '',
     ];
     const visits = spellings.map((address) => createVisit({ address, target: `/${address}` }));
-    await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+    await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
     const events = spellings.map((address, index) => createEvent({ uid: String(index), address }));
     await store.writeEvents(SITE, events);
     expect(await store.droppedVisits(SITE)).toBe(0);
@@ -281,7 +283,7 @@ describe('a clock that jumps', () => {
         ...visit,
         at: visit.at + jump,
       }));
-      await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+      await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
     }
     const rows = await allVisits(store);
     expect(new Set(rows.map(({ target }) => target)).size).toBe(30 * times.length);

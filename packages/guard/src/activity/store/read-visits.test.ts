@@ -104,7 +104,7 @@ describe('lists of visits', () => {
           fc.array(question, { minLength: 25, maxLength: 25 }),
           async (batches, questions) => {
             const store = await testStore({ readLimits: bounds, bucketRows: rowsOfBucket });
-            for (const visits of batches) await store.write({ site: SITE, visits: packVisits(visits), dropped: 0 });
+            for (const visits of batches) await store.write([{ site: SITE, visits: packVisits(visits), dropped: 0 }]);
             const rows = await allVisits(store);
             const sent = batches.flat().map((one) => ({ ...one, at: Math.floor(one.at / 1000) }));
             expect(toSummary(rows)).toEqual(toSummary(sent));

@@ -25,7 +25,8 @@ const person: Person = { address: PERSON, user: { id: 7, logins: ['person'] }, e
 async function openLog() {
   const dataDir = await scratchFolder();
   const store = await testStore({ dataDir, bucketRows: 16 });
-  const write = (visits: readonly Visit[]) => store.write({ site: SITE, visits: packVisits([...visits]), dropped: 0 });
+  const write = (visits: readonly Visit[]) =>
+    store.write([{ site: SITE, visits: packVisits([...visits]), dropped: 0 }]);
   await write([createVisit({ address: PERSON }), createVisit({ address: OTHER })]);
   const database = openSqlite(join(dataDir, 'activity.sqlite'), { busyTimeoutMs: 5000 });
   onTestFinished(() => database.close());
