@@ -29,7 +29,7 @@ const e2eLevels = [
   ['stacks'],
   ['http'],
   ['browser'],
-  ['attacks', 'chaos'],
+  ['attacks', 'chaos', 'restarts'],
   ['suites'],
   ['packages', 'global-setup.ts'],
 ];

@@ -11,6 +11,7 @@ const commands = {
   start: { package: 'sandbox', module: 'start/main.js' },
   attack: { package: 'e2e', module: 'attacks/main.js' },
   chaos: { package: 'e2e', module: 'chaos/main.js' },
+  restarts: { package: 'e2e', module: 'restarts/main.js' },
   bench: { package: 'bench', module: 'bench.js' },
   texts: { package: 'translations', module: 'main.js', needs: { guard: false, dashboard: false } },
 };

@@ -10,7 +10,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   interface: ['interface'],
 };
 /** Separate runs without the stacks (`vitest.chaos.config.ts` and so on). */
-const ELSEWHERE = ['src/attacks/**', 'src/chaos/**', 'src/packages/**'];
+const ELSEWHERE = ['src/attacks/**', 'src/chaos/**', 'src/restarts/**', 'src/packages/**'];
 
 const all = [...Object.keys(groups), 'others'];
 /** Names of groups, separated by commas; all groups by default. */

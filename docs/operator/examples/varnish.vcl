@@ -15,7 +15,7 @@ backend wordpress {
 }
 
 sub vcl_recv {
-  # Streams of events and WebSockets.
+  # WebSockets. Guard lets no other upgrade through.
   if (req.http.Upgrade) {
     return (pipe);
   }
@@ -33,6 +33,12 @@ sub vcl_recv {
   }
   unset req.http.Cookie;
   return (hash);
+}
+
+sub vcl_pipe {
+  # Varnish passes these on only when told to.
+  set bereq.http.Upgrade = req.http.Upgrade;
+  set bereq.http.Connection = "upgrade";
 }
 
 sub vcl_hash {

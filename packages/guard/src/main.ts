@@ -22,6 +22,7 @@ import { compareSites, keepValidEntries, type SiteList, withUnusableSettings } f
 import { sqlCallNonces } from './storage/call-nonces.js';
 import { type OpenStorage, openStorage } from './storage/open-storage.js';
 import { StorageError } from './storage/storage-error.js';
+import type { SqliteThread } from './storage/storage-thread.js';
 import { createGuardedTraffic } from './wordpress/guarded-traffic.js';
 import { createHostProbe } from './wordpress/host-probe.js';
 
@@ -100,7 +101,9 @@ export async function startGuard(
     const { siteList } = services;
     const served = { ...config, ...siteList.configuration };
     logConfigured(logger, served);
-    const { url, applyChange, server } = await serve(services, served, blocked, cleanup, metrics, options.socket);
+    const { url, applyChange, server } = await serve(services, served, cleanup, {
+      ...{ blocked, metrics, thread, socket: options.socket },
+    });
     cleanup.add('readiness', () => metrics?.endReadiness());
     const { length: sites } = served.sites;
     const { length: quarantined } = served.quarantined;
@@ -129,11 +132,15 @@ export async function startGuard(
 async function serve(
   services: Services,
   config: Config,
-  blocked: PreloadedBlocks,
   cleanup: Cleanup,
-  metrics: Metrics | null,
-  socket: ListeningDescriptor | undefined,
+  started: {
+    readonly blocked: PreloadedBlocks;
+    readonly metrics: Metrics | null;
+    readonly thread: SqliteThread;
+    readonly socket: ListeningDescriptor | undefined;
+  },
 ): Promise<Pick<RunningGuard, 'url' | 'applyChange'> & { readonly server: Gateway }> {
+  const { blocked, metrics, thread, socket } = started;
   const { siteList, snapshots, connectors, sessions, mutex, clock, logger } = services;
 
   const starting = startFeatures(services, blocked, cleanup);
@@ -179,10 +186,12 @@ async function serve(
   const address = await server.listen();
   cleanup.add('connections of clients', () => server.close());
   metrics?.observe({
+    servesNone: () => server.servesNone,
     connections: () => server.connections,
     loginLocks: () => features.gauges.lockCount,
     loginsWaiting: () => features.gauges.waiting,
     upstreamWaiting: () => server.waiting,
+    storageWaiting: () => thread.waiting,
     visits: () => visits.getCounts?.() ?? { dropped: 0, waiting: 0 },
     storageErrors: () => StorageError.counts,
     connectors: () => [

@@ -90,7 +90,7 @@ describe('a blocked visitor', () => {
   it.each([
     ['that waits for 100 Continue', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'],
     ['for a WebSocket', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
-    ['over HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
+    ['over HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n'],
     ['that ends the connection', closing('GET / HTTP/1.1')],
   ])('with a request %s gets one refusal, and the connection ends', async (_what, bytes) => {
     const { gateway, seen } = await blockedGateway();

@@ -1,15 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { copyFile, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { copyFile, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { configFile } from '../src/config/config-file.js';
-import { createGatewayMetrics, createStateMetrics } from '../src/metrics/metrics.js';
+import { collectProcessMetrics, createGatewayMetrics, createStateMetrics } from '../src/metrics/metrics.js';
 import { fakeConnector } from './support/fake-connector.js';
+import { freePort } from './support/front-proxy.js';
+import { passedSocket } from './support/passed-socket.js';
 import { quietState } from './support/quiet-state.js';
 import { dataFolderFor, runningGuard } from './support/running-guard.js';
-import { scratchFolder } from './support/scratch.js';
+import { eventually, scratchFolder } from './support/scratch.js';
 
 const folder = fileURLToPath(new URL('../../../docs/operator/examples/', import.meta.url));
 const read = (name: string) => readFile(join(folder, name), 'utf8');
@@ -25,6 +28,11 @@ describe('the units for systemd', () => {
     expect(await lines('security-optimizer.service', 'Wants')).toContain('security-optimizer.socket');
     const [stop] = await lines('security-optimizer.service', 'TimeoutStopSec');
     expect(Number(stop)).toBeGreaterThan(30 + 1 + 5);
+  });
+
+  it('start guard again however often it fails, so that visitors wait and are not refused', async () => {
+    expect(await lines('security-optimizer.service', 'Restart')).toEqual(['on-failure']);
+    expect(await lines('security-optimizer.service', 'StartLimitIntervalSec')).toEqual(['0']);
   });
 
   it('permit guard to read the machine’s own addresses, and V8 to compile', async () => {
@@ -53,12 +61,64 @@ describe('the units for systemd', () => {
   );
 });
 
+/** The system calls of a group of systemd, with those of the groups in it; and every name that is no group. */
+function listSystemCalls(names: readonly string[]): Set<string> {
+  const { stdout } = spawnSync('systemd-analyze', ['syscall-filter', '--no-pager'], { encoding: 'utf8' });
+  const groups = new Map<string, string[]>();
+  let group: string[] = [];
+  for (const line of stdout.split('\n')) {
+    if (line.startsWith('@')) {
+      group = [];
+      groups.set(line, group);
+    } else if (/^ +[@a-z]/.test(line)) group.push(line.trim());
+  }
+  const resolve = (name: string): string[] =>
+    name.startsWith('@') ? (groups.get(name) ?? []).flatMap(resolve) : [name];
+  return new Set(names.flatMap(resolve));
+}
+
+describe('the unit for systemd', () => {
+  const canTrace = spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0;
+
+  it.skipIf(!canTrace || !has('systemd-analyze', '--version'))(
+    'permits every system call of a guard that starts, serves, counts a failed login, reloads and stops',
+    async () => {
+      const permitted = listSystemCalls(['@default']);
+      for (const line of (await read('security-optimizer.service')).matchAll(/^SystemCallFilter=(~?)(.+)$/gm)) {
+        for (const call of listSystemCalls((line[2] ?? '').split(' '))) {
+          if (line[1] === '~') permitted.delete(call);
+          else permitted.add(call);
+        }
+      }
+      const dataDir = await dataFolderFor(await fakeConnector());
+      const file = join(dataDir, 'trace');
+      // With -D, strace is a child, and guard has the process id that its supervisor knows.
+      const supervisor = await passedSocket({ dataDir, under: ['strace', '-D', '-f', '-qq', '-o', file] });
+      const guard = await supervisor.start();
+      await eventually(() => guard.events().includes('guard-started'));
+      const url = `http://127.0.0.1:${supervisor.port}`;
+      const body = new URLSearchParams({ log: 'owner', pwd: 'wrong' });
+      expect((await fetch(`${url}/wp-login.php`, { method: 'POST', body })).status).toBe(200);
+      process.kill(guard.pid, 'SIGHUP');
+      process.kill(guard.pid, 'SIGTERM');
+      await eventually(() => guard.hasEnded());
+      const trace = () => readFile(file, 'utf8');
+      await eventually(async () => /^\d+ +exit_group\(/m.test(await trace()));
+      const called = new Set((await trace()).match(/(?<=^\d+ +)[a-z0-9_]+(?=\()/gm));
+      // SQLite calls it only as root, so that its files belong to the owner of the database.
+      if (process.getuid?.() === 0) called.delete('fchown');
+      expect(called.size).toBeGreaterThan(40);
+      expect([...called].filter((call) => !permitted.has(call))).toEqual([]);
+    },
+  );
+});
+
 /** Names of all metrics that guard can report. */
 async function metricNames(): Promise<Set<string>> {
   const registry = new Registry();
   createGatewayMetrics(registry);
   createStateMetrics(registry, quietState);
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   const metrics = await registry.getMetricsAsJSON();
   return new Set(
     metrics.flatMap(({ name, type }) =>
@@ -140,6 +200,14 @@ async function securityLog() {
   return { file, text, lines: text.split('\n').slice(0, -1), mode: (await stat(file)).mode & 0o777 };
 }
 
+/** Programs of CrowdSec, and parsers that Debian's package contains. */
+const crowdsecHub = '/usr/share/crowdsec/hub/parsers';
+const hasCrowdsec =
+  has('crowdsec', '-version') &&
+  has('cscli', 'version') &&
+  existsSync(crowdsecHub) &&
+  existsSync('/etc/crowdsec/patterns');
+
 describe('the security log', () => {
   it('has a line for each refused request and failed login, without any text of the visitor', async () => {
     const { lines, text, mode } = await securityLog();
@@ -178,24 +246,117 @@ describe('the security log', () => {
     expect([lines[0], away].map((line) => new RegExp(key('ignoreregex')).test(line as string))).toEqual([false, true]);
   });
 
-  it.skipIf(!has('fail2ban-regex', '--version'))('is parsed by fail2ban itself', async () => {
+  it.skipIf(!has('fail2ban-regex', '--version'))('is parsed by fail2ban itself: each address once', async () => {
     const { file } = await securityLog();
-    const args = ['--print-all-matched', file, join(folder, 'fail2ban-filter.conf')];
-    const { stdout } = spawnSync('fail2ban-regex', args, { encoding: 'utf8' });
-    expect(stdout).toMatch(/Lines: 3 lines, 0 ignored, 3 matched, 0 missed/);
+    const filter = join(folder, 'fail2ban-filter.conf');
+    const run = (...args: string[]) =>
+      spawnSync('fail2ban-regex', [...args, file, filter], { encoding: 'utf8' }).stdout;
+    expect(run('--print-all-matched')).toMatch(/Lines: 3 lines, 0 ignored, 3 matched, 0 missed/);
+    expect(run('--out', 'ip').trim().split('\n')).toEqual(['192.0.2.7', '2001:db8::7', '192.0.2.9']);
+  });
+
+  it.skipIf(!has('fail2ban-client', '--version'))('has a jail that fail2ban accepts, with the filter', async () => {
+    const scratch = join(await scratchFolder(), 'fail2ban');
+    await cp('/etc/fail2ban', scratch, { recursive: true });
+    // The distribution's own jails need their logs.
+    await rm(join(scratch, 'jail.d'), { recursive: true, force: true });
+    await mkdir(join(scratch, 'jail.d'));
+    const { file } = await securityLog();
+    const jail = (await read('fail2ban-jail.conf')).replace('/var/log/security-optimizer/security.log', file);
+    await writeFile(join(scratch, 'jail.d', 'security-optimizer.conf'), jail);
+    await copyFile(join(folder, 'fail2ban-filter.conf'), join(scratch, 'filter.d', 'security-optimizer.conf'));
+    const run = (option: string) => spawnSync('fail2ban-client', ['-c', scratch, option], { encoding: 'utf8' }).stdout;
+    expect(run('-t')).toContain('OK: configuration test is successful');
+    const dump = run('--dp');
+    for (const line of [`'addlogpath', '${file}'`, `'maxretry', 50`, `'findtime', '10m'`, `'bantime', '1h'`]) {
+      expect(dump).toContain(`['set', 'security-optimizer', ${line}`);
+    }
+    expect(dump).toMatch(/'addfailregex'.*"event".*<ADDR>/);
   });
 
   it('has the fields that the parser for CrowdSec names', async () => {
     const { lines } = await securityLog();
-    const parser = (await read('crowdsec-parser.yaml')).replace(/^#.*$/gm, '');
-    const fields = new Set([...parser.matchAll(/evt\.Unmarshaled\.guard\.(\w+)/g)].map(([, field]) => field as string));
-    expect(fields).toEqual(new Set(['address', 'event', 'rule', 'site', 'time']));
+    const parser = (await read('crowdsec-parser.yaml')).replace(/^ *#.*$/gm, '');
+    const fields = [...parser.matchAll(/JsonExtract\(evt\.Parsed\.message, '(\w+)'\)/g)].map(([, field]) =>
+      String(field),
+    );
+    expect(new Set(fields)).toEqual(new Set(['address', 'event', 'rule', 'site', 'time']));
     for (const line of lines) {
       const entry = JSON.parse(line) as Record<string, unknown>;
-      const needed = [...fields].filter((field) => field !== 'rule' || entry.event === 'request-refused');
+      const needed = fields.filter((field) => field !== 'rule' || entry.event === 'request-refused');
       expect(needed.filter((field) => typeof entry[field] !== 'string')).toEqual([]);
     }
-    const events = [...parser.matchAll(/event == '([a-z-]+)'/g)].map(([, event]) => event);
-    expect(new Set(events)).toEqual(new Set(lines.map((line) => (JSON.parse(line) as { event: string }).event)));
+    const events = new Set(lines.map((line) => (JSON.parse(line) as { event: string }).event));
+    for (const text of [parser, await read('crowdsec-scenario.yaml')]) {
+      const [, list = ''] = /\bin \[('request-refused', 'login-failed')\]/.exec(text) ?? [];
+      expect(new Set([...list.matchAll(/[a-z-]+/g)].map(([event]) => event))).toEqual(events);
+    }
+    // The same refusals are no attack for both programs.
+    const ignored = (text: string) => text.match(/away-mode\W+site-quarantined\W+unknown-host/)?.length;
+    expect([await read('crowdsec-scenario.yaml'), await read('fail2ban-filter.conf')].map(ignored)).toEqual([1, 1]);
   });
+
+  it.skipIf(!hasCrowdsec)(
+    'is parsed by CrowdSec itself, whose scenario finds the addresses of many lines',
+    async () => {
+      const { lines } = await securityLog();
+      const repeated = (number: number, count: number, from = '', to = '') =>
+        Array.from({ length: count }, () => (lines[number] as string).replace(from, to));
+      const found = await runCrowdsec([
+        ...repeated(0, 40),
+        ...repeated(1, 55),
+        ...repeated(2, 55),
+        ...repeated(0, 55, '"192.0.2.7","rule":"xml-rpc"', '"192.0.2.8","rule":"away-mode"'),
+        'no JSON',
+      ]);
+      expect(found).toEqual(['192.0.2.9', '2001:db8::7']);
+    },
+  );
 });
+
+/**
+ * Runs CrowdSec over a log with the parser and the scenario of the examples, in a folder of its own.
+ * @returns the addresses that it reports, sorted
+ */
+async function runCrowdsec(lines: readonly string[]): Promise<string[]> {
+  const scratch = await scratchFolder();
+  const put = async (to: string, content: string) => {
+    await mkdir(dirname(join(scratch, to)), { recursive: true });
+    await writeFile(join(scratch, to), content);
+  };
+  const fromHub = (name: string) => readFile(join(crowdsecHub, name), 'utf8');
+  await put('parsers/s00-raw/raw.yaml', await fromHub('s00-raw/crowdsecurity/syslog-logs.yaml'));
+  await put('parsers/s01-parse/guard.yaml', await read('crowdsec-parser.yaml'));
+  await put('parsers/s02-enrich/date.yaml', await fromHub('s02-enrich/crowdsecurity/dateparse-enrich.yaml'));
+  await put('scenarios/guard.yaml', await read('crowdsec-scenario.yaml'));
+  await put('hub/index.json', '{"parsers":{},"scenarios":{},"postoverflows":{},"collections":{}}');
+  await put('security.log', `${lines.join('\n')}\n`);
+  for (const empty of ['simulation.yaml', 'acquis.yaml', 'credentials.yaml']) await put(empty, '');
+  await put('profiles.yaml', 'name: none\nfilters: ["false"]\n');
+  await cp('/etc/crowdsec/patterns', join(scratch, 'patterns'), { recursive: true });
+  await mkdir(join(scratch, 'data'));
+  const at = (name: string) => join(scratch, name);
+  const config = {
+    common: { daemonize: false, log_media: 'stdout', log_level: 'info' },
+    config_paths: {
+      ...{ config_dir: scratch, data_dir: at('data'), simulation_path: at('simulation.yaml') },
+      ...{ hub_dir: at('hub'), index_path: at('hub/index.json') },
+    },
+    crowdsec_service: { acquisition_path: at('acquis.yaml'), parser_routines: 1 },
+    db_config: { type: 'sqlite', db_path: at('data/crowdsec.db') },
+    prometheus: { enabled: false },
+    api: {
+      client: { credentials_path: at('credentials.yaml') },
+      server: { listen_uri: `127.0.0.1:${await freePort()}`, profiles_path: at('profiles.yaml') },
+    },
+  };
+  await put('config.yaml', JSON.stringify(config));
+  const run = (program: string, ...args: string[]): string => {
+    const { stdout, stderr } = spawnSync(program, ['-c', at('config.yaml'), ...args], { encoding: 'utf8' });
+    return stdout + stderr;
+  };
+  run('cscli', 'machines', 'add', 'test', '--password', 'not-secret', '--force', '--file', at('credentials.yaml'));
+  const log = run('crowdsec', '-type', 'security-optimizer', '-dsn', `file://${at('security.log')}`);
+  expect(log).toContain('Acquisition is finished');
+  return [...log.matchAll(/Ip (\S+) performed 'security-optimizer\/refused'/g)].map(([, ip]) => String(ip)).sort();
+}

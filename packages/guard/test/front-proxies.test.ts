@@ -1,8 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { type GatewayOptions, recordingServer, startGateway } from './running-gateway.js';
+import { connect as connectByTls } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadConfig } from '../src/config/load-config.js';
+import { noopObserver } from '../src/gateway/observer.js';
+import { RawClient } from './raw-client.js';
+import { type GatewayOptions, rawServer, recordingServer, startGateway } from './running-gateway.js';
+import { fakeConnector } from './support/fake-connector.js';
 import {
   areInstalled,
   certificate,
@@ -11,15 +18,18 @@ import {
   readExample,
   runNginx,
   runProxy,
+  runServer,
 } from './support/front-proxy.js';
+import { dataFolderFor, runningGuard } from './support/running-guard.js';
+import { eventually, scratchFolder, TIMEOUT_MS } from './support/scratch.js';
 
 /**
- * Starts a proxy from its example, in front of guard on this port.
+ * Starts a proxy from its example, in front of guard on this port, with further texts replaced in it.
  * @returns its port for TLS
  */
-type Start = (guard: number) => Promise<number>;
+type Start = (guard: number, replaced?: Readonly<Record<string, string>>) => Promise<number>;
 
-const startHaproxy: Start = async (guard) => {
+const startHaproxy: Start = async (guard, replaced = {}) => {
   const { folder, key, crt } = await certificate();
   const [tls, plain] = [await freePort(), await freePort()];
   const config = await readExample('haproxy.cfg', {
@@ -28,6 +38,7 @@ const startHaproxy: Start = async (guard) => {
     'crt /etc/ssl/private/example.com.pem': `crt ${join(folder, 'site.pem')}`,
     'server guard 127.0.0.1:8080': `server guard 127.0.0.1:${guard}`,
     'maxconn 20000': 'maxconn 100',
+    ...replaced,
   });
   await writeFile(join(folder, 'site.pem'), (await readFile(key, 'utf8')) + (await readFile(crt, 'utf8')));
   await writeFile(join(folder, 'haproxy.cfg'), config);
@@ -82,6 +93,15 @@ const startNginx: Start = async (guard) => {
   return tls;
 };
 
+const isListening = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+
 const nginxNames = (tls: number, key: string, crt: string) => ({
   'listen 443 ssl': `listen 127.0.0.1:${tls} ssl`,
   '/etc/ssl/example.com.crt': crt,
@@ -94,6 +114,31 @@ const proxies: readonly (readonly [name: string, program: string, Start, Gateway
   ['Apache', 'apache2', startApache, {}],
   ['nginx', 'nginx', startNginx, {}],
 ];
+
+/** A web server that accepts a WebSocket and echoes its data. @returns its port, and the heads of its requests */
+async function echo(): Promise<{ port: number; heads: string[] }> {
+  const heads: string[] = [];
+  const port = await rawServer((socket) => {
+    let isOpen = false;
+    socket.on('data', (data) => {
+      if (isOpen) {
+        socket.write(data);
+        return;
+      }
+      heads.push(data.toString('latin1'));
+      isOpen = /^upgrade: websocket\r$/im.test(heads.at(-1) as string);
+      socket.write(
+        isOpen
+          ? 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n'
+          : 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nplain',
+      );
+    });
+  });
+  return { port, heads };
+}
+
+const HANDSHAKE =
+  'GET /ws HTTP/1.1\r\nHost: example.com\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n';
 
 for (const [name, program, start, options] of proxies) {
   describe.skipIf(!areInstalled(program, 'openssl'))(`guard behind ${name}, as in docs/operator/examples`, () => {
@@ -113,8 +158,133 @@ for (const [name, program, start, options] of proxies) {
       gateway.rule({ blocked: ['127.0.0.2'] });
       expect(await getByTls(tls, '/', forged, '127.0.0.2')).toBe(403);
     });
+
+    it('accepts a WebSocket of the visitor', async () => {
+      const { port, heads } = await echo();
+      const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], ...options });
+      const visitor = { host: '127.0.0.1', localAddress: '127.0.0.2', rejectUnauthorized: false };
+      const socket = connectByTls({ ...visitor, port: await start(gateway.port), servername: 'example.com' });
+      onTestFinished(() => void socket.destroy());
+      let received = '';
+      socket.on('data', (data) => {
+        received += data.toString('latin1');
+      });
+      socket.write(HANDSHAKE);
+      await expect.poll(() => received, { timeout: TIMEOUT_MS }).toContain('101 Switching Protocols');
+      socket.write('data');
+      await expect.poll(() => received, { timeout: TIMEOUT_MS }).toMatch(/data$/);
+      expect(heads.at(-1)).toMatch(/^x-forwarded-for: 127\.0\.0\.2\r$/im);
+      // Apache would wait for it before it ends.
+      socket.end();
+      await once(socket, 'close');
+    });
   });
 }
+
+describe.skipIf(!areInstalled('haproxy', 'openssl'))(
+  'the health check of HAProxy, as in docs/operator/examples',
+  () => {
+    it('finds guard up, and down once guard has stopped, and leaves nothing in guard’s logs', async () => {
+      const { port, seen } = await recordingServer();
+      const refused: string[] = [];
+      const observer = { ...noopObserver, refused: (rule: string) => void refused.push(rule) };
+      const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'], proxyProtocol: true, observer });
+      const stats = join(await scratchFolder(), 'stats.sock');
+      const tls = await startHaproxy(gateway.port, {
+        'maxconn 20000': `maxconn 100\n  stats socket ${stats}`,
+        ' check ': ' check inter 100ms ',
+        'timeout connect 5s': 'timeout connect 5s\n  timeout check 5s',
+      });
+      // The proxy was awaited with one visit.
+      const visits = gateway.visits.length;
+      const isLastCheck = async (pattern: RegExp) => pattern.test(await askHaproxy(stats));
+      await eventually(() => isLastCheck(/^UP L7OK 200$/));
+      expect(await getByTls(tls, '/page', {}, '127.0.0.2')).toBe(200);
+      expect([gateway.visits.length - visits, seen.length - visits, refused]).toEqual([1, 1, []]);
+      await gateway.server.close();
+      await eventually(() => isLastCheck(/^DOWN L4/));
+      expect([gateway.visits.length - visits, refused]).toEqual([1, []]);
+    });
+
+    it('can ask for /readyz in its place, which knows whether guard can serve its site', async () => {
+      const connector = await fakeConnector();
+      const listen = `127.0.0.1:${await freePort()}`;
+      const dataDir = await dataFolderFor(connector, {}, { metrics: { listen }, trustedProxies: ['127.0.0.1'] });
+      const key = join(dataDir, 'sites', 'site.secret');
+      const stats = join(await scratchFolder(), 'stats.sock');
+      const guard = await runningGuard(dataDir);
+      await startHaproxy(Number(new URL(guard.url).port), {
+        'maxconn 20000': `maxconn 100\n  stats socket ${stats}`,
+        ...{ ' check ': ` check port ${listen.split(':')[1]} inter 100ms `, ' send-proxy-v2-ssl': '' },
+        ...{
+          'option httpchk': 'option httpchk GET /readyz',
+          'timeout connect 5s': 'timeout connect 5s\n  timeout check 5s',
+        },
+      });
+      await eventually(async () => (await askHaproxy(stats)) === 'UP L7OK 200');
+      await rename(key, `${key}-gone`);
+      await guard.reload(await loadConfig({ dataDir, env: {} }));
+      await eventually(async () => (await askHaproxy(stats)) === 'DOWN L7STS 503');
+      await rename(`${key}-gone`, key);
+      await guard.reload(await loadConfig({ dataDir, env: {} }));
+      await eventually(async () => (await askHaproxy(stats)) === 'UP L7OK 200');
+    });
+
+    /** State of the server `guard`, and result and status of its last check. @param socket of HAProxy's statistics */
+    async function askHaproxy(socket: string): Promise<string> {
+      const text = await new RawClient(socket).send('show stat\n').end();
+      const [names = '', ...lines] = text.replace(/^# /, '').split('\n');
+      const row = lines
+        .map((line) => line.split(','))
+        .find(([proxy, server]) => proxy === 'guard' && server === 'guard');
+      const get = (name: string) => row?.[names.split(',').indexOf(name)] ?? '';
+      // An asterisk marks a check that is running now.
+      return [get('status'), get('check_status').replace('* ', ''), get('check_code')].join(' ').trim();
+    }
+  },
+);
+
+describe.skipIf(!areInstalled('varnishd'))('Varnish, as in docs/operator/examples', () => {
+  /** Starts it from an example. @returns its port */
+  async function startVarnish(
+    name: string,
+    replaced: Readonly<Record<string, string>>,
+    protocol = '',
+  ): Promise<number> {
+    const folder = await scratchFolder();
+    const port = await freePort();
+    await writeFile(join(folder, 'site.vcl'), await readExample(name, replaced));
+    const listen = ['-F', '-n', join(folder, 'v'), '-a', `127.0.0.1:${port}${protocol}`, '-s', 'malloc,32m'];
+    // The jail would change to a user who can't read the folder of the test.
+    await runServer('varnishd', ['-j', 'none', ...listen, '-f', join(folder, 'site.vcl')], () => isListening(port));
+    return port;
+  }
+
+  it('passes a WebSocket on, between guard and the web server', async () => {
+    const { port, heads } = await echo();
+    const varnish = await startVarnish('varnish.vcl', { '"8082"': `"${port}"` });
+    const gateway = await startGateway(varnish);
+    const client = new RawClient(gateway.port).send(HANDSHAKE);
+    await client.until((text) => text.includes('101 Switching Protocols'));
+    await client.send('data').until((text) => text.endsWith('data'));
+    expect(heads.at(-1)).toContain('X-Security-Optimizer-Guard: 1 ');
+  });
+
+  it('passes a WebSocket on, in front of guard, with the visitor’s address and scheme', async () => {
+    const { port, heads } = await echo();
+    const gateway = await startGateway(port, { trustedProxies: ['127.0.0.1'] });
+    const varnish = await startVarnish('varnish-front.vcl', { '"8080"': `"${gateway.port}"` }, ',PROXY');
+    const forged = HANDSHAKE.replace(
+      '\r\n\r\n',
+      '\r\nX-Forwarded-For: 198.51.100.99\r\nX-Forwarded-Proto: https\r\n\r\n',
+    );
+    const client = new RawClient(varnish).send(`PROXY TCP4 203.0.113.7 127.0.0.1 40000 80\r\n${forged}`);
+    await client.until((text) => text.includes('101 Switching Protocols'));
+    await client.send('data').until((text) => text.endsWith('data'));
+    expect(heads.at(-1)).toMatch(/^x-forwarded-for: 203\.0\.113\.7\r$/im);
+    expect(heads.at(-1)).toMatch(/^x-forwarded-proto: http\r$/im);
+  });
+});
 
 describe.skipIf(!areInstalled('nginx', 'openssl'))('guard between two nginx by Unix sockets, as in the guide', () => {
   /** The lines for nginx in the guide's section, which are between backticks in its sentences. */

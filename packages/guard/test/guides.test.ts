@@ -31,6 +31,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'nginx-tls.conf': 'packages/guard/test/static-files-of-the-proxy.test.ts',
   'nginx-wordpress-cache.conf': `${INSTALLS}/other-web-servers.test.ts`,
   'nginx-wordpress.conf': `${INSTALLS}/server-behind.test.ts`,
+  'varnish-front.vcl': 'packages/guard/test/front-proxies.test.ts',
   'varnish.vcl': `${INSTALLS}/other-web-servers.test.ts`,
 };
 

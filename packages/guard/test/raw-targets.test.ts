@@ -512,10 +512,14 @@ describe('no resource is leaked', () => {
   });
 
   it('at a shutdown, which waits for the response', async () => {
-    const port = await webServer((_request, response) => void setTimeout(() => response.end('late'), 500));
+    let requests = 0;
+    const port = await webServer((_request, response) => {
+      requests++;
+      setTimeout(() => response.end('late'), 500);
+    });
     const gateway = await startGateway(port);
     const client = new RawClient(gateway.port).send(keepAliveRequest(`GET /?${E8}`));
-    await pause(100);
+    await expect.poll(() => requests).toBe(1);
     await gateway.server.close();
     const received = await client.end();
     expect(received).toContain('Connection: close');

@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../src/lib/logger.js';
-import { closing, exchange, RawClient } from './raw-client.js';
+import { closing, countResponses, exchange, RawClient } from './raw-client.js';
 import { startGateway, webServer } from './running-gateway.js';
 import { serve } from './support/command-line.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { dataFolderFor } from './support/running-guard.js';
+import { eventually } from './support/scratch.js';
 
 /** A logger, and the lines with an event that it has written. */
 function loggerWithLines() {
@@ -34,6 +35,34 @@ describe('when guard stops', () => {
     expect(await running.end()).toMatch(/first [\s\S]*last\r\n0\r\n\r\n$/);
     await idle.end();
     await closed;
+  });
+
+  it('requests that have already arrived get a response', async () => {
+    const port = await webServer((_request, response) => void response.end('hello'));
+    const gateway = await startGateway(port);
+    const idle = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const silent = new RawClient(gateway.port);
+    await idle.until((text) => text.includes('hello'));
+    await eventually(() => gateway.server.connections === 2 && !silent.socket.connecting);
+    // The kernel has both before this process, which is also the gateway's, can read them.
+    idle.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    silent.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const closed = gateway.server.close();
+    expect([countResponses(await idle.end()), countResponses(await silent.end())]).toEqual([2, 1]);
+    await closed;
+  });
+
+  it('an event stream is closed at once: it may never end, and its client opens it again', async () => {
+    const port = await webServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+    });
+    const { logger, find } = loggerWithLines();
+    const gateway = await startGateway(port, { limits: { shutdownSeconds: 5 }, logger });
+    const stream = new RawClient(gateway.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await stream.until((text) => text.includes('data: 1'));
+    await gateway.server.close();
+    await stream.end();
+    expect(find('shutdown-cut-requests')).toEqual([]);
   });
 
   it('a request that takes too long is aborted', async () => {

@@ -212,9 +212,31 @@ describe('SIGHUP', () => {
 
   it('reports the keys that take effect after a restart only', async () => {
     const { dataDir, guard, entry } = await runningSites();
-    await writeSites(dataDir, [entry], { logLevel: 'warn' });
-    expect(await reload(dataDir, guard)).toMatchObject({ configuration: { restartKeys: ['logLevel'] } });
+    await writeSites(dataDir, [entry], { limits: { idleSeconds: 61 } });
+    expect(await reload(dataDir, guard)).toMatchObject({ configuration: { restartKeys: ['limits'] } });
     expect(guard.log()).toContain('restart-needed');
+  });
+
+  it('applies a changed log level at once, also to a log that SIGUSR2 has switched', async () => {
+    const { dataDir, guard, entry } = await runningSites();
+    const change = async (logLevel: string) => {
+      await writeSites(dataDir, [entry], { logLevel });
+      return reload(dataDir, guard);
+    };
+    const refuse = async (path: string) => getStatus(guard.url, 'one.example', path);
+    expect(await change('debug')).toMatchObject({ configuration: { restartKeys: [] } });
+    await refuse('/%zz');
+    await eventually(() => guard.log().includes('"event":"request-refused"'));
+    expect(guard.log()).toMatch(/"to":"debug".*by the configuration/);
+    await change('warn');
+    guard.child.kill('SIGUSR2');
+    await eventually(() => guard.log().split('"to":"debug"').length === 3);
+    // The switch stays on, and its end brings the level that is configured then.
+    await change('error');
+    guard.child.kill('SIGUSR2');
+    await eventually(() => guard.log().includes('"to":"error"'));
+    const levels = [...guard.log().matchAll(/"event":"log-level-changed","to":"(\w+)"/g)].map(([, level]) => level);
+    expect(levels).toEqual(['debug', 'warn', 'debug', 'error']);
   });
 
   it('loses no response for visitors of other sites, however often it is sent', async () => {

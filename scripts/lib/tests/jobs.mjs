@@ -61,21 +61,21 @@ export function tests({ all, otherNode, shuffle, isUsualMissing }) {
  * by itself at the end.
  */
 const SECONDS = {
+  'e2e, nginx-defaults (installs)': 600,
   guard: 515,
   'e2e, nginx-defaults (activity)': 445,
   'e2e, embedded (login,activity,others)': 400,
-  'e2e, nginx-defaults (installs)': 350,
   'e2e, nginx-defaults (login)': 290,
   'e2e, nginx-defaults (interface)': 250,
   'e2e, nginx-defaults (others)': 250,
   'guard, Node 26': 200,
+  'e2e, packages': 200,
   dashboard: 160,
   'e2e, embedded (installs)': 130,
   'e2e, production (login,installs,others)': 120,
   sandbox: 105,
-  'e2e, packages': 200,
   'dashboard, visual': 75,
-  'e2e, chaos': 45,
+  'e2e, chaos': 65,
   scripts: 30,
 };
 

@@ -15,18 +15,23 @@ export interface AttackResult {
 /**
  * Runs attacks one after the other, each followed by its legitimate twin.
  *
+ * @param list the attacks; all when left out
  * @param groups the ones to run; all when left out
  * @param onResult called as each is over
  */
 export async function runAttacks(
   site: AttackedSite,
-  { groups, onResult = () => {} }: { groups?: readonly Group[]; onResult?: (result: AttackResult) => void } = {},
+  {
+    list = attacks,
+    groups,
+    onResult = () => {},
+  }: { list?: readonly Attack[]; groups?: readonly Group[]; onResult?: (result: AttackResult) => void } = {},
 ): Promise<AttackResult[]> {
   const results: AttackResult[] = [];
   // Many attacks share a twin, and between two of them nothing but the attack changes.
   const twins = new Map<string, Outcome>();
   let failure: string | null = null;
-  for (const attack of attacks) {
+  for (const attack of list) {
     if (groups !== undefined && !groups.includes(attack.group)) continue;
     const result: AttackResult = failure === null ? await runAttack(site, attack, twins) : notRun(attack, failure);
     if (result.ok === false && !(await site.isAvailable())) failure = `the site answers no more since: ${attack.name}`;

@@ -36,7 +36,12 @@ export interface SiteOptions {
   readonly limit?: number;
   /** Whether this machine has several client addresses, as on loopback. */
   readonly manyAddresses: boolean;
+  /** Sends requests in another way than by HTTP/1.1 to the host of the URL. Attacks in bytes can't use it. */
+  readonly transport?: Transport;
 }
+
+/** @param from the client address; undefined for the usual one */
+export type Transport = (request: TypedRequest, from: string | undefined) => Promise<RawResponse>;
 
 /** The owner's login. */
 interface OwnerSession {
@@ -78,6 +83,7 @@ export class AttackedSite {
 
   /** Sends a request, from the usual address unless another one is named. */
   request(request: TypedRequest, from = this.#usualAddress): Promise<RawResponse> {
+    if (this.options.transport !== undefined) return this.options.transport(request, from);
     return this.send(toBytes(this.options, request), from);
   }
 

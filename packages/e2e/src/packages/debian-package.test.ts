@@ -16,6 +16,7 @@ import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports
 import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectDir } from '../suites/installs/helpers.js';
 import { type DebianTree, fetchDebian, layOutDebian } from './debian-tree.js';
 import { makePackages } from './make-packages.js';
 
@@ -103,6 +104,11 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     const unit = readFileSync(at('/usr/lib/systemd/system/security-optimizer.service'), 'utf8');
     expect(unit).toContain('ExecStart=/usr/bin/security-optimizer serve');
     expect(unit).toContain(`ConditionPathExists=${DATA}/guard.json`);
+    // All other rules are the example's.
+    const own = /^(?:ExecStart|WorkingDirectory|ConditionPathExists)=/;
+    const rules = (text: string) => text.split('\n').filter((line) => /^[A-Z]\w*=/.test(line) && !own.test(line));
+    const example = join(projectDir, 'docs/operator/examples/security-optimizer.service');
+    expect(rules(unit)).toEqual(rules(readFileSync(example, 'utf8')));
     const enabled = at('/etc/systemd/system/multi-user.target.wants/security-optimizer.service');
     expect(readlinkSync(enabled)).toContain('/lib/systemd/system/security-optimizer.service');
     const units = readdirSync(at('/usr/lib/systemd/system')).filter((name) => name.startsWith('security-optimizer'));

@@ -14,8 +14,17 @@ const cli = createRequire(import.meta.url).resolve('@security-optimizer/guard/pr
 const pidFile = (stack: Stack) => join(stack.dir, 'run/guard.json');
 const logFile = (stack: Stack) => join(stack.dir, 'logs/guard.log');
 
-/** Starts `security-optimizer serve` and waits until it answers. Its log starts empty. */
-export async function startGuard(stack: Stack, env: Readonly<Record<string, string>> = {}): Promise<void> {
+/**
+ * Starts `security-optimizer serve` and waits until it answers. Its log starts empty.
+ *
+ * @param ready whether it answers, if it does not take plain requests at its port
+ */
+export async function startGuard(
+  stack: Stack,
+  env: Readonly<Record<string, string>> = {},
+  // Guard refuses this path by itself, so that WordPress need not run.
+  ready = () => answersHttp(`http://127.0.0.1:${stack.port}/%zz`),
+): Promise<void> {
   await startService({
     name: 'guard',
     command: process.execPath,
@@ -23,8 +32,7 @@ export async function startGuard(stack: Stack, env: Readonly<Record<string, stri
     env: { ...process.env, ...env },
     pidFile: pidFile(stack),
     logFile: logFile(stack),
-    // Guard refuses this path by itself, so that WordPress need not run.
-    ready: () => answersHttp(`http://127.0.0.1:${stack.port}/%zz`),
+    ready,
     readySeconds: 90,
     stopSeconds: 10,
     // Processes of test files end; the global set-up stops guard.

@@ -1,13 +1,10 @@
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
-import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
-import type { SocketAddress } from '../lib/socket-address.js';
 import { isDataDirInUse } from '../storage/data-dir-lock.js';
-import { toNamedHost } from '../wordpress/site-origin.js';
 import { toLocalServer } from './upstream-server-visits.js';
 
 /** How long guard may take from its start until it answers, milliseconds. With thousands of sites that takes seconds. */
@@ -37,42 +34,21 @@ async function hasJustStarted(dataDir: string): Promise<boolean> {
   return written === null || Math.abs(Date.now() - written.mtimeMs) < START_MS;
 }
 
-/** Guard itself refuses an API request without a session, so this starts no PHP. */
-async function responds({ listen, sites, proxyProtocol }: Config): Promise<boolean> {
-  const name = toNamedHost(sites[0]?.hosts ?? []) ?? 'localhost';
-  const server = toLocalServer(listen);
-  if (proxyProtocol) return reactsToProxy(server);
-  try {
-    const outgoing = request({
-      ...('path' in server ? { socketPath: server.path } : server),
-      path: '/?rest_route=/security-optimizer/v1/fetch-options',
-      method: 'POST',
-      headers: { host: name },
-      signal: AbortSignal.timeout(RESPONSE_MS),
-    });
-    await once(outgoing.end(), 'response');
-    outgoing.destroy();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
- * Whether a guard that expects a PROXY header responds, or closes the connection because this machine is not a trusted
- * proxy. Both show that it runs.
+ * Whether guard responds to a request without a host, which it records nowhere. A guard that expects a PROXY header may
+ * also close the connection because this machine is not a trusted proxy, which shows as well that it runs.
  */
-async function reactsToProxy(server: SocketAddress): Promise<boolean> {
-  const socket = connect(server);
+async function responds({ listen, proxyProtocol }: Config): Promise<boolean> {
+  const socket = connect(toLocalServer(listen));
   const timeout = setTimeout(() => socket.destroy(new Error('no reaction')), RESPONSE_MS);
   try {
     await once(socket, 'connect');
-    socket.write('PROXY UNKNOWN\r\nGET /?rest_route=/security-optimizer/v1/fetch-options HTTP/1.0\r\n\r\n');
-    for await (const _ of socket) break;
-    return true;
+    socket.write(`${proxyProtocol ? 'PROXY UNKNOWN\r\n' : ''}HEAD / HTTP/1.0\r\n\r\n`);
+    for await (const _ of socket) return true;
+    return proxyProtocol;
   } catch (error) {
     // The connection was closed before or after the bytes were written.
-    return /^(?:ECONNRESET|EPIPE)$/.test((error as NodeJS.ErrnoException).code ?? '');
+    return proxyProtocol && /^(?:ECONNRESET|EPIPE)$/.test((error as NodeJS.ErrnoException).code ?? '');
   } finally {
     clearTimeout(timeout);
     socket.destroy();

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.js';
 import { ConfigError, type ConfigSource, configWrittenAt, listEnvironment, loadConfig } from '../config/load-config.js';
 import { type ChangedConfig, loadConfigInThread } from '../config/load-config-in-thread.js';
 import { DigestCache } from '../config/site-digests.js';
-import { createLogger, type Logger } from '../lib/logger.js';
+import { createLogger, type Logger, type LogLevel } from '../lib/logger.js';
 import { collectStartGarbage, letThreadsLimitThemselves, limitHeapGrowth } from '../lib/process-tuning.js';
 import { ShutdownDeadline } from '../lib/shutdown-deadline.js';
 import { createServiceState, takeActivationSocket } from '../lib/supervisor.js';
@@ -31,11 +31,11 @@ export const serveCommand: Command = {
   --config FILE    another configuration file; its folder is the data folder unless --data-dir names one
   --wait SECONDS   how long to wait for another guard on the data folder to end; 0 when left out
 
-Writes its log to standard error, one JSON object per line. SIGHUP: read the sites of the configuration file again, and
-serve them. SIGUSR2: log everything (debug) until the next one. SIGTERM or SIGINT: finish running requests and stop, with exit
-code 1 if that takes more than ${CLEANUP_SECONDS} seconds beyond the limits of the configuration; a second one: stop at once. A
-socket that systemd passes (LISTEN_FDS) is listened on in place of the configured address; then guard waits for another one
-as long as that one may take to stop, unless --wait says otherwise.`,
+Writes its log to standard error, one JSON object per line. SIGHUP: read the sites, the trusted proxies and the log level of
+the configuration file again, and use them. SIGUSR2: log everything (debug) until the next one. SIGTERM or SIGINT: finish
+running requests and stop, with exit code 1 if that takes more than ${CLEANUP_SECONDS} seconds beyond the limits of the
+configuration; a second one: stop at once. A socket that systemd passes (LISTEN_FDS) is listened on in place of the
+configured address; then guard waits for another one as long as that one may take to stop, unless --wait says otherwise.`,
   async run(args) {
     const values = readOptions(args, {
       'data-dir': { type: 'string' },
@@ -61,7 +61,7 @@ as long as that one may take to stop, unless --wait says otherwise.`,
     const stopped = stopSignal(logger);
     const reloading = reloadSignal();
     endOnFault(logger);
-    toggleDebugOnSignal(logger);
+    const logLevel = controlLogLevel(logger);
     const notifySupervisor = createServiceState(process.env, logger);
     const socket = descriptor === null ? undefined : { descriptor };
     const { shutdownSeconds, drainSeconds } = config.limits;
@@ -109,7 +109,7 @@ as long as that one may take to stop, unless --wait says otherwise.`,
     running = guard;
     // Sites may have been quarantined because of their stored settings.
     await storage.lock.writeSites(sitesInUse(guard.sites, configuration));
-    reloading.start(createReload({ guard, source, started: config, lock: storage.lock, logger }));
+    reloading.start(createReload({ guard, source, started: config, lock: storage.lock, logLevel, logger }));
     // The configuration changed while this guard waited for another one, which received the signal.
     if ((await configWrittenAt(source).catch(() => writtenAt)) !== writtenAt) reloading.request();
     void notifySupervisor('READY=1');
@@ -131,16 +131,36 @@ function readSeconds(text: string): number {
   throw new UsageError('--wait: use a whole number of seconds.');
 }
 
+/** Changes the log level while guard runs. */
+interface LogLevelControl {
+  /** Applies a changed configuration. A log that a signal has switched to `debug` stays there until the next signal. */
+  configure(level: LogLevel): void;
+}
+
 /** Each SIGUSR2 switches the log level between `debug` and the configured level. */
-function toggleDebugOnSignal(logger: Logger): void {
-  const configured = logger.level;
-  process.on('SIGUSR2', () => {
-    const level = logger.level === 'debug' ? configured : 'debug';
-    // Written at `debug`, so that the line appears even when the configured level would suppress it.
+function controlLogLevel(logger: Logger): LogLevelControl {
+  let configured = logger.level;
+  let isSwitched = false;
+
+  function apply(cause: string): void {
+    const level = isSwitched ? 'debug' : configured;
+    if (level === logger.level) return;
+    // Written at `debug`, so that the line appears even when the level would suppress it.
     logger.level = 'debug';
-    logger.info({ event: 'log-level-changed', to: level }, `The log level is ${level} now, by SIGUSR2.`);
+    logger.info({ event: 'log-level-changed', to: level }, `The log level is ${level} now, by ${cause}.`);
     logger.level = level;
+  }
+
+  process.on('SIGUSR2', () => {
+    isSwitched = !isSwitched;
+    apply('SIGUSR2');
   });
+  return {
+    configure(level) {
+      configured = level;
+      apply('the configuration');
+    },
+  };
 }
 
 /** Resolves with the first signal to stop. The second one ends the process at once. */
@@ -204,9 +224,10 @@ function createReload(parts: {
   /** The configuration that guard was started with. */
   readonly started: Config;
   readonly lock: DataDirLock;
+  readonly logLevel: LogLevelControl;
   readonly logger: Logger;
 }): () => Promise<void> {
-  const { guard, source, started, lock, logger } = parts;
+  const { guard, source, started, lock, logLevel, logger } = parts;
   const digests = new DigestCache();
   const environment = listEnvironment(process.env);
   let restartKeys: readonly string[] = [];
@@ -216,6 +237,7 @@ function createReload(parts: {
     try {
       const { sites, quarantined } = guard.sites;
       const { change, rest } = await loadConfigInThread(source, await digests.digest([...sites, ...quarantined]));
+      logLevel.configure(rest.logLevel);
       kept = (await guard.applyChange(change)).kept.map(({ id, reason }) => ({ id, reason }));
       restartKeys = changedKeys(started, rest);
       if (restartKeys.length > 0) {
@@ -248,10 +270,13 @@ function createReload(parts: {
   };
 }
 
+/** Keys whose changes take effect while guard runs. */
+const LIVE_KEYS: ReadonlySet<string> = new Set<keyof ChangedConfig['rest']>(['trustedProxies', 'logLevel']);
+
 /** Keys of the configuration that differ and take effect only after a restart. */
 function changedKeys(started: Config, next: ChangedConfig['rest']): string[] {
   const keys = Object.keys(next) as (keyof ChangedConfig['rest'])[];
-  return keys.filter((key) => key !== 'trustedProxies' && JSON.stringify(started[key]) !== JSON.stringify(next[key]));
+  return keys.filter((key) => !LIVE_KEYS.has(key) && JSON.stringify(started[key]) !== JSON.stringify(next[key]));
 }
 
 /** After an uncaught error the state is unknown: log the error and let the supervisor restart the process. */

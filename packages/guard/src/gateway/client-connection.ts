@@ -332,6 +332,14 @@ interface AddressConnections {
   readonly idle: Set<ClientConnection>;
 }
 
+/** The connections at the moment at which their end was announced. */
+export interface EarlierConnections {
+  /** Resolves when all of them have closed. */
+  readonly closed: Promise<unknown>;
+  /** See `ClientConnectionTable.drain`. */
+  drain(): void;
+}
+
 /** Interval between two probes of the connections from which guard does not read, milliseconds. */
 const PROBE_MS = 1000;
 
@@ -347,6 +355,7 @@ export class ClientConnectionTable {
   readonly #idle = new Set<ClientConnection>();
   readonly #perAddress = new Map<string, AddressConnections>();
   #probes: NodeJS.Timeout | undefined;
+  #endIsAnnounced = false;
 
   /** @param onRefused called for each connection over a limit: `connections` or `connections-per-address` */
   constructor(
@@ -387,6 +396,7 @@ export class ClientConnectionTable {
     });
     this.#probes ??= setInterval(() => this.#probe(), PROBE_MS).unref();
     this.#all.set(socket, connection);
+    if (this.#endIsAnnounced) connection.announceEnd();
     this.#idle.add(connection);
     if (ofAddress !== null && key !== null) {
       ofAddress.count++;
@@ -417,9 +427,21 @@ export class ClientConnectionTable {
     }
   }
 
-  /** Announces the end of each connection with its next response. */
-  announceEnd(): void {
-    for (const connection of this.#all.values()) connection.announceEnd();
+  /**
+   * Announces the end of each connection with its next response, also of those that are accepted from now on.
+   *
+   * @returns the connections of this moment
+   */
+  announceEnd(): EarlierConnections {
+    this.#endIsAnnounced = true;
+    const earlier = [...this.#all];
+    for (const [, connection] of earlier) connection.announceEnd();
+    return {
+      closed: Promise.all(earlier.map(([socket]) => new Promise((resolve) => socket.once('close', resolve)))),
+      drain() {
+        for (const [, connection] of earlier) connection.drain();
+      },
+    };
   }
 
   /** Ends idle connections now, and busy ones after their response. */

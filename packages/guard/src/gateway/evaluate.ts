@@ -77,8 +77,6 @@ export type Decision =
       readonly decoy: (Decoy & { readonly requestId: string }) | null;
       readonly query: string;
       readonly host: string;
-      /** Host of the site when it is known and the request has no host; else null. */
-      readonly siteHost: string | null;
       /** False for a host that may not belong to the site. The request must not reach WordPress until that is known. */
       readonly isHostProved: boolean;
       readonly address: Address;
@@ -93,8 +91,9 @@ export type Allowed = Extract<Decision, { kind: 'allow' }>;
  * Reads the request and evaluates the rules. Synchronous; everything it needs is in memory.
  *
  * @param peer the other end of the connection
+ * @returns `health-check` for a request that names no host: it belongs to no site, and no rule concerns it
  */
-export function evaluate(context: EvaluateContext, request: IncomingMessage, peer: Peer): Decision {
+export function evaluate(context: EvaluateContext, request: IncomingMessage, peer: Peer): Decision | 'health-check' {
   let proxied = peer.isTrusted;
   let address = peer.client;
   let hop = 0;
@@ -118,6 +117,7 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     };
   }
   const { host } = target;
+  if (host === '') return 'health-check';
   const site = context.router.find(host);
   if (site === null) return refuseUnknownHost(context, host, address);
   if ('quarantined' in site) {
@@ -138,15 +138,13 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     const asSeen = { address: peer.address, isTrusted: proxied };
     ({ address, hop } = findClient(asSeen, joinLines(request.headers['x-forwarded-for']), site.trusted));
   }
-  let siteHost: string | null = null;
   let isHostProved = true;
   const siteHosts = getSiteHosts(context, site);
   if (!siteHosts.includes(host) && !context.router.isNamed(host)) {
-    siteHost = host === '' ? (siteHosts[0] ?? null) : null;
     const isForwarded = FORWARDING.some((name) => request.headers[name] !== undefined);
     const { ownAddresses } = context;
     const named = { host, client: address, isForwarded, isProxy: proxied, siteHosts, ownAddresses };
-    const judgement = siteHost === null ? judgeHost(named) : 'passes';
+    const judgement = judgeHost(named);
     const hostStatus = judgement === 'unproved' ? getSessionTrust(context, site, host) : judgement;
     if (hostStatus === 'foreign') return refuseUnknownHost(context, host, address);
     isHostProved = hostStatus !== null;
@@ -245,7 +243,6 @@ export function evaluate(context: EvaluateContext, request: IncomingMessage, pee
     decoy: decoy === null ? null : { ...decoy, requestId },
     query,
     host,
-    siteHost,
     isHostProved,
     address,
     scheme,

@@ -15,12 +15,11 @@ import type { Allowed } from './evaluate.js';
 export function toForwardedClient(
   {
     host,
-    siteHost,
     scheme,
     site,
     address,
     trustedHeaders,
-  }: Pick<Allowed, 'host' | 'scheme' | 'site' | 'address' | 'trustedHeaders'> & Partial<Pick<Allowed, 'siteHost'>>,
+  }: Pick<Allowed, 'host' | 'scheme' | 'site' | 'address' | 'trustedHeaders'>,
   requestId: string,
   time: number,
   loginContext: LoginContext | null,
@@ -37,7 +36,6 @@ export function toForwardedClient(
     address: text,
     scheme,
     host,
-    siteHost: siteHost ?? null,
     signed: [GUARD_HEADER, signed],
     trustedHeaders,
     context: context === null ? null : [CONTEXT_HEADER, context],

@@ -16,6 +16,7 @@ import type { GatewayContext } from './context.js';
 import { serveDecoy404 } from './decoy-404.js';
 import { type Allowed, type Decision, evaluate, isNamedHost, refuseUnknownHost } from './evaluate.js';
 import { fitsInHeader, toForwardedClient } from './forwarded-client.js';
+import { respondToHealthCheck } from './health-check.js';
 import { respondToInspection } from './inspection.js';
 import { toHostName } from './machine-hosts.js';
 import { FAILURE_PAGES, reportUpstreamFailure } from './observer.js';
@@ -38,6 +39,10 @@ export function handleRequest(
   expectsContinue: boolean,
 ): void {
   const decision = evaluate(gateway, request, peer);
+  if (decision === 'health-check') {
+    respondToHealthCheck(gateway.router, request, response);
+    return;
+  }
   if (respondToInspection(gateway, decision, request, response, peer)) return;
   if (decision.kind === 'refuse' || decision.isHostProved) {
     handleDecision(gateway, decision, request, response, { peer, expectsContinue });

@@ -10,7 +10,7 @@ import { setBounded } from '../lib/collections.js';
 export type HostKind = 'machine' | Address | 'site';
 
 /** A cheap check for every request: whether a host may be anything but the name of a site. */
-const MAYBE_MACHINE = /^$|^\[|local|loopback|(?:^|\.)\d[\da-fx]*\.*(?::\d*)?$/i;
+const MAYBE_MACHINE = /^\[|local|loopback|(?:^|\.)\d[\da-fx]*\.*(?::\d*)?$/i;
 
 /** Names of the machine itself: RFC 6761 section 6.3, and names that distributions write into `/etc/hosts`. */
 const MACHINE_NAME =
@@ -28,8 +28,7 @@ const MAX_KNOWN = 1000;
 const LONGEST = 300;
 
 /**
- * @param host as the client sent it, with or without port, in any case; '' when there is none, for which the upstream
- *   web server would get its own address
+ * @param host as the client sent it, with or without port, in any case
  */
 export function readHostKind(host: string): HostKind {
   if (!MAYBE_MACHINE.test(host)) return 'site';
@@ -46,7 +45,7 @@ export function toHostName(host: string): string {
 }
 
 function findHostKind(name: string): HostKind {
-  if (name === '' || MACHINE_NAME.test(name)) return 'machine';
+  if (MACHINE_NAME.test(name)) return 'machine';
   const address = readAddress(name);
   if (address === null) return 'site';
   return MACHINE_ADDRESSES.has(address) ? 'machine' : address;

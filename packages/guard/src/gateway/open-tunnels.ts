@@ -35,6 +35,11 @@ export class OpenTunnels {
     end.once('close', () => this.#delete(tunnel));
   }
 
+  /** Ends all of them: a stopping guard can't wait for what may never end. Their clients open them again. */
+  closeAll(): void {
+    for (const open of [...this.#open.values()]) for (const tunnel of [...open]) tunnel.close();
+  }
+
   #delete(tunnel: OpenTunnel): void {
     const open = this.#open.get(tunnel.site);
     open?.delete(tunnel);

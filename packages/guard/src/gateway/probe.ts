@@ -37,7 +37,6 @@ export function probeWebServer(
     visitor: client,
     body: 'none',
     stripped: BODY_HEADERS,
-    upstreamHost: pool.host,
     upgrade: null,
   });
   return new Promise((resolve, reject) => {

@@ -367,7 +367,7 @@ export function editForwardedHeaders(
 ): void {
   rewriteLocationHeaders(headers, () => ({
     scheme: allowed.scheme,
-    host: allowed.siteHost ?? allowed.host,
+    host: allowed.host,
     upstream: allowed.site.pool.host,
     target: facts.method === 'GET' || facts.method === 'HEAD' ? (allowed.uri ?? allowed.target) : null,
   }));

@@ -1,6 +1,6 @@
 import { createServer, IncomingMessage, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turnOver } from 'node:timers/promises';
 import type { Config, LiveChange } from '../config/config.js';
 import type { RequestHooks } from '../hooks.js';
 import { joinLines } from '../http/client-address.js';
@@ -63,6 +63,8 @@ export interface Gateway {
    * them for hours. Requests under way are not affected.
    */
   applyChange(change: LiveChange): void;
+  /** Whether there are sites, and none of them can be served. */
+  readonly servesNone: boolean;
   /** Requests that wait for a connection to WordPress. */
   readonly waiting: number;
   /** Accepted connections of clients, with details of the oldest ones. */
@@ -71,8 +73,9 @@ export interface Gateway {
   listen(): Promise<SocketAddress>;
   /**
    * Stops accepting connections, drains running requests for `limits.shutdownSeconds`, then aborts the rest. With a
-   * supervisor's socket, new connections are queued for the next guard, so each open connection may first send one more
-   * request within `limits.drainSeconds`; its response announces the end of the connection.
+   * supervisor's socket, later connections are queued for the next guard, so each open connection may first send one
+   * more request within `limits.drainSeconds`; its response announces the end of the connection. New connections are
+   * accepted meanwhile, and until the requests under way have ended, for half of `limits.shutdownSeconds` at most.
    */
   close(): Promise<void>;
 }
@@ -253,6 +256,9 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     get connections() {
       return connections.size;
     },
+    get servesNone() {
+      return router.servesNone;
+    },
     get waiting() {
       return router.waiting;
     },
@@ -267,15 +273,24 @@ export function createGateway(parts: GuardServerOptions): Gateway {
       router.applyChange(change);
     },
     async close() {
+      const shutdownMs = limits.shutdownSeconds * 1000;
+      const drainMs = parts.socket === undefined ? 0 : limits.drainSeconds * 1000;
+      let usedMs = 0;
+      // Also without a drain: a connection whose request ends before the others are drained must not be reset.
+      const earlier = connections.announceEnd();
+      if (drainMs > 0) {
+        await settledWithin(drainMs, earlier.closed);
+        await readArrived();
+        earlier.drain();
+        gateway.tunnels.closeAll();
+        // New clients are served until then; otherwise one slow download would stop them all.
+        usedMs += await settledWithin(shutdownMs / 2, earlier.closed);
+      }
       // The `close` of Node's HTTP server would stop its timeouts of incomplete requests at once.
       const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-      if (parts.socket !== undefined && limits.drainSeconds > 0) {
-        connections.announceEnd();
-        const waited = new AbortController();
-        const time = pause(limits.drainSeconds * 1000, undefined, { signal: waited.signal }).catch(() => undefined);
-        await Promise.race([closed, time]);
-        waited.abort();
-      }
+      // The first requests of connections that were just accepted may be on their way.
+      if (drainMs > 0) usedMs += await settledWithin(Math.min(drainMs, shutdownMs / 2), closed);
+      await readArrived();
       // Stops Node's own timeouts of open connections.
       server.close(() => {});
       refusals.stop();
@@ -283,6 +298,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
       router.close();
       proxies.destroy();
       connections.drain();
+      gateway.tunnels.closeAll();
       const timer = setTimeout(() => {
         const { shutdownSeconds: seconds } = limits;
         logger.warn(
@@ -291,12 +307,27 @@ export function createGateway(parts: GuardServerOptions): Gateway {
         );
         connections.destroy();
         router.destroy();
-      }, limits.shutdownSeconds * 1000);
+      }, shutdownMs - usedMs);
       await closed;
       clearTimeout(timer);
       router.destroy();
     },
   };
+}
+
+/** Waits until a promise resolves, or for `ms`. @returns the time that this took, milliseconds */
+async function settledWithin(ms: number, promise: Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  const settled = new AbortController();
+  await Promise.race([promise, pause(ms, undefined, { signal: settled.signal }).catch(() => undefined)]);
+  settled.abort();
+  return Math.min(ms, performance.now() - from);
+}
+
+/** Reads the requests that the kernel already has: the event loop may have been held up. */
+async function readArrived(): Promise<void> {
+  // The first one may belong to the present turn of the event loop.
+  for (let turn = 0; turn < 2; turn++) await turnOver();
 }
 
 /** A request as guard's server reads it. */

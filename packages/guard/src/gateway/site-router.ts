@@ -203,6 +203,11 @@ export class SiteRouter {
     return this.#served.values().next().value ?? null;
   }
 
+  /** Whether there are sites, and none of them can be served. */
+  get servesNone(): boolean {
+    return this.#served.size === 0 && this.#quarantined.size > 0;
+  }
+
   /** Requests of all sites that wait for a connection to WordPress. */
   get waiting(): number {
     let sum = 0;

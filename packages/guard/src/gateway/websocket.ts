@@ -47,7 +47,13 @@ export function acceptHandshake(
   if (method !== 'GET' || httpVersion !== '1.1' || headers.upgrade?.toLowerCase() !== 'websocket') return null;
   if (connection === undefined || connection.isBusy) return null;
   const decision = evaluate(gateway, request, connection.peer);
-  if (decision.kind !== 'allow' || decision.loginRoute !== 'other' || decision.uri !== null) return null;
+  if (
+    decision === 'health-check' ||
+    decision.kind !== 'allow' ||
+    decision.loginRoute !== 'other' ||
+    decision.uri !== null
+  )
+    return null;
   // Proving a host takes time, and a handshake can't wait for it.
   if (!decision.isHostProved) return null;
   // A handshake does not tell the connector that the owner is away.
@@ -156,7 +162,6 @@ class Handshake implements UpstreamHandler {
       visitor: toForwardedClient(allowed, this.#requestId, gateway.clock(), null, NO_PASSWORDS),
       body: 'none',
       stripped: allowed.snapshot.stripRequestHeaders(this.#facts, gateway.onRuleError),
-      upstreamHost: allowed.site.pool.host,
       upgrade: 'websocket',
     });
     upstream.send(head, this, { headRequest: false, expectsBody: false, timeoutMs: allowed.site.timeoutMs });

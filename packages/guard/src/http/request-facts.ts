@@ -22,12 +22,19 @@ export type RequestTarget =
 
 /** Methods that only make sense between a client and a forward proxy, or that echo the request. */
 const REFUSED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
+/**
+ * Methods of requests that may name no host. A client that wants to change something means a site, which it has to name.
+ */
+const HOSTLESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** RFC 3986 section 3.2.2, and underscores, which some host names contain. */
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
  * Reads request target and host (RFC 9112 sections 3.2 and 3.3). There must be exactly one host. Absolute-form is
  * accepted when its authority is that host; `*` and authority-form are refused.
+ *
+ * @returns `host` is empty when a request of HTTP/1.0 that only reads names none: a health check of a load balancer,
+ *   such as `OPTIONS / HTTP/1.0`, which belongs to no site
  */
 export function readRequestTarget(request: IncomingMessage, maxBytes: number): RequestTarget {
   const url = request.url as string;
@@ -37,6 +44,10 @@ export function readRequestTarget(request: IncomingMessage, maxBytes: number): R
   if (!isExpectationKnown(request)) return { ok: false, page: 'expectation', reason: 'expectation' };
   const host = readHost(request);
   if (host === null) return { ok: false, page: 'bad-request', reason: 'host' };
+  if (host === '' && /^[/*]/.test(url)) {
+    if (HOSTLESS_METHODS.has(request.method as string)) return { ok: true, target: url, host };
+    return { ok: false, page: 'bad-request', reason: 'host' };
+  }
   if (url.startsWith('/')) return { ok: true, target: url, host };
   const absolute = /^https?:\/\/([^/?#]+)(.*)$/i.exec(url);
   if (absolute === null) return { ok: false, page: 'bad-request', reason: 'target-form' };
@@ -74,7 +85,7 @@ function readHost(request: IncomingMessage): string | null {
     if (host !== null) return null;
     host = raw[i + 1] as string;
   }
-  if (host === null) return request.httpVersion === '1.0' ? '' : null;
+  if (host === null || host === '') return request.httpVersion === '1.0' ? '' : null;
   return HOST.test(host) ? host : null;
 }
 

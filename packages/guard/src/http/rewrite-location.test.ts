@@ -4,7 +4,6 @@ import { type RewriteContext, rewriteLocation, rewriteLocationHeaders, rewriteRe
 const plain: RewriteContext = { scheme: 'http', host: 'shop.example', upstream: '127.0.0.1:8081', target: '/here' };
 const secure: RewriteContext = { ...plain, scheme: 'https' };
 const odd: RewriteContext = { ...secure, host: 'Shop.example:8443' };
-const nameless: RewriteContext = { ...plain, host: '' };
 
 describe('a redirect that names the upstream web server', () => {
   it.each([
@@ -47,14 +46,6 @@ describe('a redirect that names the upstream web server', () => {
     ['http://web/a', { ...plain, upstream: 'web:80' }, 'http://shop.example/a'],
   ])('is recognized with default ports and IPv6: %s', (url, ends, expected) => {
     expect(rewriteLocation(url, ends)).toBe(expected);
-  });
-
-  it('becomes a path for an HTTP/1.0 client that sent no host, and never a path that reads as a host', () => {
-    expect(rewriteLocation('http://127.0.0.1:8081/wp-admin/', nameless)).toBe('/wp-admin/');
-    expect(rewriteLocation('http://127.0.0.1:8081?a', nameless)).toBe('/?a');
-    expect(rewriteLocation('http://127.0.0.1:8081//evil.example/', nameless)).toBe('/.//evil.example/');
-    expect(rewriteLocation('http://127.0.0.1:8081/\\evil.example/', nameless)).toBe('/./\\evil.example/');
-    expect(rewriteLocation('http://shop.example:8081/', nameless)).toBe('http://shop.example:8081/');
   });
 });
 

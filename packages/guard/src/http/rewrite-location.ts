@@ -4,7 +4,7 @@ import type { RawHeaders } from './headers.js';
 export interface RewriteContext {
   /** Scheme that the client used. */
   readonly scheme: 'http' | 'https';
-  /** Authority that the client requested; empty for an HTTP/1.0 request without a host. */
+  /** Authority that the client requested. */
   readonly host: string;
   /** Authority of the upstream web server, with its port. */
   readonly upstream: string;
@@ -47,7 +47,6 @@ export function rewriteLocation(url: string, { scheme, host, upstream, target }:
   if (match === undefined) return url;
   const location = splitAuthority(authority, named?.toLowerCase() === 'https' ? 'https' : 'http');
   const upstreamOrigin = splitAuthority(upstream, 'http');
-  if (host === '') return isSame(location, upstreamOrigin) ? toPath(rest) : url;
   const client = splitAuthority(host, scheme);
   const visible = `${scheme}://${host}${rest}`;
   if (isSame(location, client) && (named === undefined || named.toLowerCase() === scheme)) return url;
@@ -84,10 +83,4 @@ function splitAuthority(authority: string, scheme: 'http' | 'https'): HostAndPor
 
 function isSame(one: HostAndPort, other: HostAndPort): boolean {
   return one.host === other.host && one.port === other.port;
-}
-
-/** A reference without an authority. With two leading slashes the next segment would be read as an authority. */
-function toPath(rest: string): string {
-  if (!rest.startsWith('/')) return `/${rest}`;
-  return /^\/[/\\]/.test(rest) ? `/.${rest}` : rest;
 }

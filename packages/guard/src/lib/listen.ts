@@ -13,6 +13,13 @@ export interface ListeningDescriptor {
 const SOCKET_MODE = 0o660;
 
 /**
+ * Connections that wait in the kernel until they are accepted, for example while guard starts. The kernel lowers it to
+ * its own limit (`net.core.somaxconn`). Node asks for 511, also for a socket that another process has opened with more;
+ * beyond it, connections over TCP wait for seconds or are lost, and those to a Unix socket fail at once.
+ */
+const BACKLOG = 65_535;
+
+/**
  * Starts a server on an address. The socket file of a process that has ended is replaced. The server removes its socket
  * file when it closes.
  *
@@ -29,19 +36,20 @@ export async function listenOn(
   address: SocketAddress | ListeningDescriptor,
 ): Promise<SocketAddress | null> {
   if ('descriptor' in address) {
-    await listen(server, () => server.listen({ fd: address.descriptor }));
+    // With a descriptor, Node ignores an option `backlog`.
+    await listen(server, () => server.listen({ fd: address.descriptor }, BACKLOG));
     const bound = server.address();
     return bound === null || typeof bound === 'string' ? null : { host: bound.address, port: bound.port };
   }
   if (!('path' in address)) {
-    await listen(server, () => server.listen({ host: address.host, port: address.port }));
+    await listen(server, () => server.listen({ host: address.host, port: address.port, backlog: BACKLOG }));
     const bound = server.address() as AddressInfo;
     return { host: bound.address, port: bound.port };
   }
   const { path } = address;
   const listenOnPath = () =>
     listen(server, () => {
-      server.listen({ path });
+      server.listen({ path, backlog: BACKLOG });
       // If `listen` has not failed, the socket file exists when it returns. Its mode must not depend on the umask.
       if (server.listening) chmodSync(path, SOCKET_MODE);
     });

@@ -45,7 +45,7 @@ export function toUpstreamAddress(upstream: string): SocketAddress {
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 80 : Number(url.port) };
 }
 
-/** The authority of an upstream, for requests without a host. A server on a Unix socket has no host name. */
+/** The authority of an upstream. A server on a Unix socket has no host name. */
 export function toUpstreamAuthority(address: SocketAddress): string {
   return 'path' in address ? 'localhost' : toAuthority(address);
 }

@@ -1,4 +1,6 @@
+import { rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { webServer } from '../../test/running-gateway.js';
 import { fakeConnector } from '../../test/support/fake-connector.js';
@@ -6,9 +8,10 @@ import { recordedLog } from '../../test/support/logs.js';
 import { quietState } from '../../test/support/quiet-state.js';
 import { callApi, dataFolderFor, runningGuard } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
-import { loadConfig } from '../config/load-config.js';
+import { loadConfig, secretFile } from '../config/load-config.js';
 import { version } from '../lib/version.js';
 import { startGuard } from '../main.js';
+import { openSqlite } from '../storage/sqlite.js';
 import { StorageError } from '../storage/storage-error.js';
 import { serveMetrics } from './metrics.js';
 
@@ -16,38 +19,77 @@ import { serveMetrics } from './metrics.js';
 async function measuredGuard(upstream?: { upstream: string }) {
   const connector = await fakeConnector();
   const { logger, text } = recordedLog();
-  const guard = await runningGuard(
-    await dataFolderFor(upstream ?? connector, {}, { metrics: { listen: '127.0.0.1:0' } }),
-    logger,
-  );
-  const line = text()
-    .split('\n')
-    .find((entry) => entry.includes('"metrics-served"')) as string;
-  const metricsUrl = (JSON.parse(line) as { url: string }).url;
+  const dataDir = await dataFolderFor(upstream ?? connector, {}, { metrics: { listen: '127.0.0.1:0' } });
+  const guard = await runningGuard(dataDir, logger);
+  const metricsUrl = findMetricsUrl(text()) as string;
   const metrics = async (): Promise<string> => (await fetch(`${metricsUrl}/metrics`)).text();
   /** Returns the value of one line of the metrics, or null without it. */
   const metric = async (name: string): Promise<number | null> => {
     const found = (await metrics()).split('\n').find((entry) => entry.startsWith(`${name} `));
     return found === undefined ? null : Number(found.slice(name.length + 1));
   };
-  return { connector, guard, metricsUrl, metrics, metric };
+  return { connector, dataDir, guard, metricsUrl, metrics, metric };
 }
 
-describe('health and readiness', () => {
-  const status = async (url: string, path: string) => (await fetch(`${url}${path}`)).status;
+/** Status and body of a response. */
+async function ask(url: string, path: string): Promise<string> {
+  const response = await fetch(`${url}${path}`);
+  return `${response.status} ${(await response.text()).trim()}`;
+}
 
+/** The address of the metrics in a log. */
+const findMetricsUrl = (text: string): string | undefined => /"event":"metrics-served","url":"([^"]+)"/.exec(text)?.[1];
+
+describe('health and readiness', () => {
   it('differ: guard is ready while it serves, and no longer when it stops', async () => {
     const { logger, text } = recordedLog();
     const metrics = await serveMetrics({ host: '127.0.0.1', port: 0 }, logger);
     onTestFinished(() => metrics.stop());
-    const { url } = JSON.parse(text()) as { url: string };
-    const both = async () => [await status(url, '/healthz'), await status(url, '/readyz')];
-    expect(await both()).toEqual([200, 503]);
+    const url = findMetricsUrl(text()) as string;
+    const both = async () => [await ask(url, '/healthz'), await ask(url, '/readyz')];
+    expect(await both()).toEqual(['200 ok', '503 starting: the settings are not loaded yet']);
     metrics.observe(quietState);
-    expect(await both()).toEqual([200, 200]);
+    expect(await both()).toEqual(['200 ok', '200 ok']);
     metrics.endReadiness();
-    expect(await both()).toEqual([200, 503]);
-    expect(await status(url, '/health')).toBe(404);
+    expect(await both()).toEqual(['200 ok', '503 stopping']);
+    expect(await ask(url, '/health')).toMatch(/^404 /);
+  });
+
+  it('of a guard that waits for its database: alive, but not ready', async () => {
+    const dataDir = await dataFolderFor(await fakeConnector(), {}, { metrics: { listen: '127.0.0.1:0' } });
+    // Another process is in the middle of a write, and guard has its tables to create.
+    const other = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 0 });
+    onTestFinished(() => other.close());
+    other.exec('begin immediate');
+    const { logger, text } = recordedLog();
+    const started = runningGuard(dataDir, logger);
+    await eventually(() => findMetricsUrl(text()) !== undefined);
+    const url = findMetricsUrl(text()) as string;
+    expect([await ask(url, '/healthz'), await ask(url, '/readyz')]).toEqual([
+      '200 ok',
+      '503 starting: the settings are not loaded yet',
+    ]);
+    other.exec('rollback');
+    await started;
+    expect(await ask(url, '/readyz')).toBe('200 ok');
+  });
+
+  it('of a guard whose database was deleted: it enforces its settings and stays ready, and a metric tells', async () => {
+    const { dataDir, guard, metricsUrl, metric } = await measuredGuard();
+    await rename(dataDir, `${dataDir}-gone`);
+    onTestFinished(() => rm(`${dataDir}-gone`, { recursive: true, force: true }));
+    const failed = 'security_optimizer_storage_errors_total{fault="cannot_open"}';
+    await eventually(async () => ((await metric(failed)) ?? 0) > 0);
+    expect(await ask(metricsUrl, '/readyz')).toBe('200 ok');
+    expect((await fetch(`${guard.url}/xmlrpc.php`, { method: 'POST' })).status).toBe(403);
+  });
+
+  it('of a guard that can serve none of its sites: not ready', async () => {
+    const dataDir = await dataFolderFor(await fakeConnector(), {}, { metrics: { listen: '127.0.0.1:0' } });
+    await rm(secretFile(dataDir, 'site'));
+    const { logger, text } = recordedLog();
+    await runningGuard(dataDir, logger);
+    expect(await ask(findMetricsUrl(text()) as string, '/readyz')).toBe('503 no site can be served');
   });
 
   it('of a guard that completes its last requests: alive, but not ready', async () => {
@@ -58,11 +100,11 @@ describe('health and readiness', () => {
     });
     const upstream = { upstream: `http://127.0.0.1:${port}` };
     const { guard, metricsUrl } = await measuredGuard(upstream);
-    expect(await status(metricsUrl, '/readyz')).toBe(200);
+    expect(await ask(metricsUrl, '/readyz')).toBe('200 ok');
     const held = fetch(`${guard.url}/held`);
     await eventually(() => finish !== null);
     const closed = guard.close();
-    expect([await status(metricsUrl, '/healthz'), await status(metricsUrl, '/readyz')]).toEqual([200, 503]);
+    expect([await ask(metricsUrl, '/healthz'), await ask(metricsUrl, '/readyz')]).toEqual(['200 ok', '503 stopping']);
     (finish as unknown as () => void)();
     expect(await (await held).text()).toBe('late');
     await closed;
@@ -84,6 +126,18 @@ describe('metrics', () => {
     new StorageError('closed', 'guard stops');
     expect(await metric(locked)).toBe(before + 1);
     expect(await metric('security_optimizer_storage_errors_total{fault="closed"}')).toBeNull();
+  });
+
+  it('contain the operations that wait for the database, as while another process writes to it', async () => {
+    const { dataDir, guard, metric } = await measuredGuard();
+    const other = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 60_000 });
+    onTestFinished(() => other.close());
+    other.exec('begin immediate');
+    const call = callApi(guard.url, '/disable-xml-rpc', { body: '{"disable_xml_rpc":0}' });
+    await eventually(async () => ((await metric('security_optimizer_storage_operations_waiting')) ?? 0) > 0);
+    other.exec('rollback');
+    await call;
+    await eventually(async () => (await metric('security_optimizer_storage_operations_waiting')) === 0);
   });
 
   it('have names by the conventions of Prometheus: a unit, and `_total` for counters only', async () => {

@@ -24,21 +24,27 @@ export interface Metrics {
 export async function serveMetrics(listen: SocketAddress, logger: Logger): Promise<Metrics> {
   const registry = new Registry();
   const observer = createGatewayMetrics(registry);
-  let isReady = false;
-  const server = await createMetricsServer({ listen, registry, logger, isReady: () => isReady });
+  let unready = (): string | null => 'starting: the settings are not loaded yet';
+  const server = await createMetricsServer({ listen, registry, logger, findUnreadiness: () => unready() });
   logger.info({ event: 'metrics-served', url: server.url }, `Metrics are at ${server.url}/metrics.`);
   return {
     observer,
     observe(state) {
       createStateMetrics(registry, state);
-      collectDefaultMetrics({ register: registry });
-      isReady = true;
+      collectProcessMetrics(registry);
+      unready = () => (state.servesNone() ? 'no site can be served' : null);
     },
     endReadiness() {
-      isReady = false;
+      unready = () => 'stopping';
     },
     stop: server.close,
   };
+}
+
+/** The metrics of the process and of Node.js, except those that are named like counters and are none. */
+export function collectProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+  for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
 }
 
 interface MetricsServer {
@@ -49,8 +55,8 @@ interface MetricsServer {
 
 /**
  * Serves `GET /metrics` (Prometheus's text format), `/healthz` (the process responds) and `/readyz` (it serves
- * visitors, else 503) on a separate address. There is no authentication: only the provider's machines must be able to
- * reach the address.
+ * visitors, else 503 with the reason) on a separate address. There is no authentication: only the provider's machines
+ * must be able to reach the address.
  *
  * @throws the system's error when it can't listen on the address
  */
@@ -58,9 +64,10 @@ async function createMetricsServer(deps: {
   readonly listen: SocketAddress;
   readonly registry: Pick<Registry, 'metrics' | 'contentType'>;
   readonly logger: Logger;
-  isReady(): boolean;
+  /** Why no visitor can be served; null if guard is ready. */
+  findUnreadiness(): string | null;
 }): Promise<MetricsServer> {
-  const { listen, registry, logger, isReady } = deps;
+  const { listen, registry, logger, findUnreadiness } = deps;
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url?.replace(/\?.*$/, '');
@@ -69,8 +76,10 @@ async function createMetricsServer(deps: {
       response.setHeader('Allow', 'GET, HEAD');
       send(response, 405, 'Use GET.\n');
     } else if (path === '/healthz') send(response, 200, 'ok\n');
-    else if (path === '/readyz') send(response, isReady() ? 200 : 503, isReady() ? 'ok\n' : 'starting or stopping\n');
-    else send(response, 200, await registry.metrics(), registry.contentType);
+    else if (path === '/readyz') {
+      const reason = findUnreadiness();
+      send(response, reason === null ? 200 : 503, `${reason ?? 'ok'}\n`);
+    } else send(response, 200, await registry.metrics(), registry.contentType);
   }
 
   const server = createServer((request, response) => {
@@ -128,6 +137,8 @@ export function createGatewayMetrics(registry: Registry): GatewayObserver {
     ...{ name: 'security_optimizer_upstream_failures_total', registers, labelNames: ['kind'] as const },
     help: 'Requests to which WordPress gave no whole answer, by what went wrong.',
   });
+  // A series that begins with its first failure has not increased, so that no alert would fire.
+  for (const kind of FAILURES) failures.inc({ kind }, 0);
   const logins = new Counter({
     ...{ name: 'security_optimizer_login_failures_total', registers },
     help: 'Passwords that were wrong, or that Login Security refused unchecked.',
@@ -142,6 +153,9 @@ export function createGatewayMetrics(registry: Registry): GatewayObserver {
   };
 }
 
+type Failure = Parameters<GatewayObserver['upstreamFailed']>[0];
+const FAILURES: readonly Failure[] = ['connect', 'closed', 'syntax', 'timeout', 'busy'];
+
 const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
 function statusClass(status: number): string {
@@ -150,6 +164,8 @@ function statusClass(status: number): string {
 
 /** Current state of guard, read on each scrape. */
 export interface GuardState {
+  /** Whether there are sites, and none of them can be served. */
+  servesNone(): boolean;
   /** Open client connections. */
   connections(): number;
   /** Addresses and browsers that are locked after too many failed logins. */
@@ -158,6 +174,8 @@ export interface GuardState {
   loginsWaiting(): number;
   /** Requests that wait for a connection to WordPress. */
   upstreamWaiting(): number;
+  /** Operations of the database of settings that are not completed. */
+  storageWaiting(): number;
   /** Visits since the start that were not recorded, and rows that wait to be stored. */
   visits(): { readonly dropped: number; readonly waiting: number };
   /** Storage operations that failed since the start, by fault. */
@@ -186,6 +204,7 @@ export function createStateMetrics(registry: Registry, state: GuardState): void 
   gauge('login_locks', 'Addresses and browsers that failed to log in too often and have to wait.', state.loginLocks);
   gauge('logins_waiting', 'Logins that wait until their password may be checked.', state.loginsWaiting);
   gauge('upstream_requests_waiting', 'Requests that wait for a connection to WordPress.', state.upstreamWaiting);
+  gauge('storage_operations_waiting', 'Operations that the database has not completed.', state.storageWaiting);
   gauge('visits_waiting', 'Rows of the Activity Log that wait to be stored.', () => state.visits().waiting);
   new Counter({
     ...{ name: 'security_optimizer_visits_dropped_total', registers },

@@ -12,13 +12,25 @@ export type StorageFault =
   | 'closed'
   | 'other';
 
+/** The faults that are counted, from the start: a counter that appears with its first fault has not increased. */
+const COUNTED: readonly StorageFault[] = [
+  'locked',
+  'full',
+  'corrupt',
+  'read_only',
+  'cannot_open',
+  'input_output',
+  'worker_died',
+  'other',
+];
+
 /**
  * A failed storage operation, whose transaction was rolled back. A client of the API gets the general message; the log
  * and the command line get `detail`.
  */
 export class StorageError extends ApiError {
   /** Number of faults in this process, by fault. A closed storage is not counted. */
-  static readonly counts = new Map<StorageFault, number>();
+  static readonly counts = new Map<StorageFault, number>(COUNTED.map((fault) => [fault, 0]));
 
   readonly fault: StorageFault;
   readonly detail: string;

@@ -94,6 +94,11 @@ export class StorageThread<Call, Result> {
     });
   }
 
+  /** Calls that the worker has not completed. */
+  get waiting(): number {
+    return this.#instance?.waiting.size ?? 0;
+  }
+
   /** Closes the file once the worker has finished its calls. Later calls fail with `closed`. */
   async close(): Promise<void> {
     this.#closed = true;

@@ -125,7 +125,6 @@ class Exchange implements UpstreamHandler, PendingWrite {
       visitor: this.f.toForwardedClient(),
       body,
       stripped: strippedHeaders,
-      upstreamHost: this.f.pool.host,
       upgrade: null,
     });
     connection.send(head, this, {

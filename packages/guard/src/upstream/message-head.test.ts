@@ -16,7 +16,6 @@ const base: RequestHeadInput = {
   visitor,
   body: 'none',
   stripped: null,
-  upstreamHost: '127.0.0.1:8081',
   upgrade: null,
 };
 const lines = (input: Partial<RequestHeadInput>): string[] =>
@@ -140,12 +139,6 @@ describe('the request to WordPress', () => {
     const chunked = lines({ body: 'chunked', rawHeaders: ['transfer-encoding', 'Chunked'] });
     expect(chunked.filter((line) => /^transfer-encoding/i.test(line))).toEqual(['Transfer-Encoding: chunked']);
     expect(lines({ body: 'length', rawHeaders: ['content-length', '5'] })).toContain('content-length: 5');
-  });
-
-  it('has a host even when an old client sent none', () => {
-    const head = lines({ visitor: { ...visitor, host: '' } });
-    expect(head.filter((line) => line.startsWith('Host:'))).toEqual(['Host: 127.0.0.1:8081']);
-    expect(head.some((line) => line.startsWith('X-Forwarded-Host'))).toBe(false);
   });
 
   it('requests a protocol switch only when specified', () => {

@@ -51,8 +51,6 @@ export interface ForwardedClient {
   readonly address: string;
   readonly scheme: 'http' | 'https';
   readonly host: string;
-  /** Host of the site, for a request without a host; absent or null when it is not known. */
-  readonly siteHost?: string | null;
   /** Signed header for the connector, name and value. */
   readonly signed: readonly [string, string];
   /** Lower-case names of address headers that are forwarded because a trusted proxy sent them; null for none. */
@@ -71,8 +69,6 @@ export interface RequestHeadInput {
   readonly body: BodyFraming;
   /** Lower-case names of additional headers to omit, or null. */
   readonly stripped: ReadonlySet<string> | null;
-  /** Authority of WordPress's web server, for requests without a host. */
-  readonly upstreamHost: string;
   /** Name of the protocol to switch to, or null. */
   readonly upgrade: string | null;
 }
@@ -80,11 +76,10 @@ export interface RequestHeadInput {
 /**
  * Returns the request line and headers for WordPress's web server, ending with the empty line. Names keep their
  * spelling and order. Headers whose names contain anything but letters, digits and hyphens are omitted, because PHP
- * can't distinguish `X_Forwarded_For` or `X.Forwarded.For` from `X-Forwarded-For`. An HTTP/1.0 request without a host
- * gets the site's host, or the authority of WordPress's web server while that is not known.
+ * can't distinguish `X_Forwarded_For` or `X.Forwarded.For` from `X-Forwarded-For`.
  */
 export function toUpstreamRequestHead(input: RequestHeadInput): string {
-  const { method, target, rawHeaders, visitor, body, stripped, upstreamHost, upgrade } = input;
+  const { method, target, rawHeaders, visitor, body, stripped, upgrade } = input;
   const nominated = connectionOptions(rawHeaders);
   let head = `${method} ${target} HTTP/1.1\r\n`;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -96,7 +91,6 @@ export function toUpstreamRequestHead(input: RequestHeadInput): string {
   if (body === 'chunked') head += 'Transfer-Encoding: chunked\r\n';
   const forwarded = forwardedHeaders(visitor);
   for (let i = 0; i < forwarded.length; i += 2) head += `${forwarded[i]}: ${forwarded[i + 1]}\r\n`;
-  if (visitor.host === '') head += `Host: ${visitor.siteHost ?? upstreamHost}\r\n`;
   head += `${visitor.signed[0]}: ${visitor.signed[1]}\r\n`;
   if (visitor.context !== null) head += `${visitor.context[0]}: ${visitor.context[1]}\r\n`;
   head += upgrade === null ? 'Connection: keep-alive\r\n\r\n' : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;

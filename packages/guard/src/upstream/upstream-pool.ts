@@ -261,7 +261,7 @@ export class UpstreamPool {
   #closed = false;
   /** Connections are not kept after their request. */
   #retired = false;
-  /** Authority for requests without a host. */
+  /** Authority of the web server. */
   readonly host: string;
 
   constructor(

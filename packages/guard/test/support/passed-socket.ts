@@ -17,6 +17,9 @@ while read -r count; do
   number=$((number + 1))
 done`;
 
+/** `Backlog=` in the example of the socket unit. */
+const BACKLOG = 4096;
+
 export interface PassedGuard {
   readonly pid: number;
   /** The events in its log, in order. */
@@ -27,20 +30,26 @@ export interface PassedGuard {
 /**
  * A supervisor that owns a listening socket and passes it to one guard after another.
  *
- * @param path of a Unix socket. Default: a TCP port of this machine
+ * @param options `path` of a Unix socket, by default a TCP port of this machine; `under`: a command that runs guard in its
+ *   own process, with its arguments
  */
-export async function passedSocket(options: { dataDir: string; path?: string; count?: number }) {
+export async function passedSocket(options: {
+  dataDir: string;
+  path?: string;
+  count?: number;
+  under?: readonly string[];
+}) {
   const opened = createServer();
   const { path } = options;
   await new Promise<void>((resolve) => {
-    if (path === undefined) opened.listen(0, '127.0.0.1', resolve);
-    else opened.listen(`${path}.opened`, resolve);
+    const address = path === undefined ? { port: 0, host: '127.0.0.1' } : { path: `${path}.opened` };
+    opened.listen({ ...address, backlog: BACKLOG }, resolve);
   });
   const port = path === undefined ? (opened.address() as AddressInfo).port : 0;
   // Node removes the path at which it has opened the socket.
   if (path !== undefined) await link(`${path}.opened`, path);
   const { fd } = (opened as unknown as { _handle: { fd: number } })._handle;
-  const command = [process.execPath, bin, 'serve', '--data-dir', options.dataDir];
+  const command = [...(options.under ?? []), process.execPath, bin, 'serve', '--data-dir', options.dataDir];
   const supervisor = spawn('sh', ['-c', SUPERVISOR, 'sh', ...command], { stdio: ['pipe', 'pipe', 'pipe', fd] });
   // From now on only the supervisor has it. No client has connected yet.
   opened.close();

@@ -183,11 +183,15 @@ final class Security_Optimizer_Request_Gate {
 	 * @param string $scheme  `http` or `https`, as the client used it.
 	 */
 	private static function set_visitor( $address, $scheme ) {
-		// Plugins read any of these headers. Only the values that guard has signed may remain.
-		$unsigned = '/\AHTTP_(X_FORWARDED(_.+)?|FORWARDED(_.+)?|X_REAL_IP|X_CLIENT_IP|X_CLUSTER_CLIENT_IP|CLIENT_IP|CF_CONNECTING_IP|TRUE_CLIENT_IP|FRONT_END_HTTPS)\z/';
+		// Plugins read any of these headers. Only what guard has signed may remain: the lists end here, and a header with one
+		// address, which a trusted proxy has set, holds the client's.
+		$lists   = '/\AHTTP_(X_FORWARDED(_.+)?|FORWARDED(_.+)?|FRONT_END_HTTPS)\z/';
+		$clients = '/\AHTTP_(X_REAL_IP|X_CLIENT_IP|X_CLUSTER_CLIENT_IP|CLIENT_IP|CF_CONNECTING_IP|TRUE_CLIENT_IP)\z/';
 		foreach ( array_keys( $_SERVER ) as $name ) {
-			if ( preg_match( $unsigned, $name ) ) {
+			if ( preg_match( $lists, $name ) ) {
 				unset( $_SERVER[ $name ] );
+			} elseif ( preg_match( $clients, $name ) ) {
+				$_SERVER[ $name ] = $address;
 			}
 		}
 		unset( $_SERVER['REMOTE_HOST'], $_SERVER['REMOTE_PORT'], $_SERVER['HTTPS'] );

@@ -121,7 +121,7 @@ const ours: readonly Attack[] = [
 const echoes: Attack = {
   ...{ group: 'product', name: 'what the server behind says of itself', expected: 'nothing' },
   async run(site) {
-    const response = await site.send('GET / HTTP/1.0\r\n\r\n').catch(() => null);
+    const response = await fetchResponse(site, { target: '/', version: '1.0' });
     const found = /^(?:x-security-optimizer-[a-z]+|x-powered-by|host):.*/im.exec(response?.head ?? '')?.[0];
     return { ok: found === undefined, got: found ?? 'nothing' };
   },

@@ -85,7 +85,8 @@ onUnlikeStacks('the connector, without guard in front', (stack) => {
       const server = JSON.parse(response.body) as Record<string, unknown>;
       const named = (address: string) => Object.keys(server).filter((name) => String(server[name]).includes(address));
       expect(named('203.0.113.9')).toEqual([]);
-      expect(named('192.0.2.7').sort()).toEqual(['HTTP_X_FORWARDED_FOR', 'REMOTE_ADDR']);
+      const known = claims.map((name) => `HTTP_${name.toUpperCase().replaceAll('-', '_')}`);
+      expect(named('192.0.2.7').sort()).toEqual([...known, 'HTTP_X_FORWARDED_FOR', 'REMOTE_ADDR'].sort());
       // The header of guard determines the visitor.
       expect(Object.keys(server).filter((name) => name.includes('SECURITY_OPTIMIZER'))).toEqual([]);
     } finally {

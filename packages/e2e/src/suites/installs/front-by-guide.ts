@@ -21,18 +21,18 @@ export interface Front {
 }
 
 /** @param lines further lines of the server block */
-type Configure = (location: { dir: string; tls: number; to: number; lines: string; name: string }) => string;
+export type Configure = (location: { dir: string; tls: number; to: number; lines: string; name: string }) => string;
 
 const example = (file: string, table: Readonly<Record<string, string>>) =>
   replaceAll(readFileSync(join(projectDir, 'docs/operator/examples', file), 'utf8'), table);
 
-const certificateNames = (dir: string) => ({
+export const certificateNames = (dir: string) => ({
   '/etc/ssl/example.com.crt': join(dir, 'site.crt'),
   '/etc/ssl/private/example.com.key': join(dir, 'site.key'),
   'example.com': HOST,
 });
 
-const nginxServer: Configure = ({ dir, tls, to, lines, name }) =>
+export const nginxServer: Configure = ({ dir, tls, to, lines, name }) =>
   example('nginx-tls.conf', {
     ...certificateNames(dir),
     'listen 443 ssl': `listen 127.0.0.1:${tls} ssl`,
@@ -43,7 +43,7 @@ const nginxServer: Configure = ({ dir, tls, to, lines, name }) =>
     '\n  location / {': `\n${lines}\n  location / {`,
   });
 
-const apacheServer: Configure = ({ dir, tls, to, lines }) =>
+export const apacheServer: Configure = ({ dir, tls, to, lines }) =>
   `Listen 127.0.0.1:${tls}\n${example('apache-tls.conf', {
     ...certificateNames(dir),
     '*:443': `127.0.0.1:${tls}`,
@@ -87,7 +87,7 @@ export async function startFront(site: SiteBehind, program: 'nginx' | 'apache2',
   };
 }
 
-function nginxFile(dir: string, servers: string): string {
+export function nginxFile(dir: string, servers: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path "${dir}/${kind}";`,
   );
@@ -96,7 +96,7 @@ function nginxFile(dir: string, servers: string): string {
   return `${user}daemon off;\npid "${dir}/pid";\nevents {}\nhttp {\n${http}\n}\n`;
 }
 
-function apacheFile(dir: string, servers: string): string {
+export function apacheFile(dir: string, servers: string): string {
   const modules = ['mpm_event', 'authz_core', 'socache_shmcb', 'ssl', 'headers', 'proxy', 'proxy_http'];
   return [
     ...modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`),

@@ -94,9 +94,9 @@ onUnlikeStacks('a custom login URL', (stack) => {
     });
 
     it.each(['/wp-login.php', '/wp-register.php', '/wp-signup.php'])(
-      '%s is redirected to the host of the site with its path unchanged, like any missing page',
+      '%s is answered over HTTP/1.0 like any missing page, and without a host by guard alone',
       async (target) => {
-        const answer = (path: string) => sendRaw(stack.port, `GET ${path} HTTP/1.0\r\n\r\n`);
+        const answer = (path: string) => sendRequest(stack, { target: path, version: '1.0' });
         const { target: other, name, sibling } = missing(target);
         const there = await answer(other);
         // nginx does not pass missing scripts to WordPress, which alone knows the host.
@@ -107,6 +107,8 @@ onUnlikeStacks('a custom login URL', (stack) => {
           there.status,
           there.headers.location?.replace(sibling, name),
         ]);
+        const nameless = await sendRaw(stack.port, `GET ${target} HTTP/1.0\r\n\r\n`);
+        expect([nameless.status, nameless.body]).toEqual([200, 'ok\n']);
       },
     );
 

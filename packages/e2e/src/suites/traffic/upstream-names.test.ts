@@ -19,9 +19,11 @@ onEveryStack('the name of the web server behind guard', (stack) => {
     expect(new URL(headers.location ?? '', stack.url).href).toBe(`${stack.url}/wp-admin/?a=1`);
   });
 
-  it('is not in responses to HTTP/1.0 without a host', async () => {
+  it('is not in responses to HTTP/1.0, and guard itself responds to a request without a host', async () => {
     for (const target of ['/', '/wp-admin', '/wp-login.php', '/feed/', '/readme.html', '/wp-content']) {
-      const { head, status } = await sendRaw(stack.port, `GET ${target} HTTP/1.0\r\n\r\n`);
+      const nameless = await sendRaw(stack.port, `GET ${target} HTTP/1.0\r\n\r\n`);
+      expect([target, nameless.status, nameless.body]).toEqual([target, 200, 'ok\n']);
+      const { head, status } = await sendRequest(stack, { target, version: '1.0' });
       expect(status).toBeLessThan(500);
       expect([target, head]).toEqual([target, expect.not.stringMatching(/^host:|^x-forwarded|^x-real/im)]);
       expect([target, head]).toEqual([target, expect.not.stringContaining(String(stack.upstreamPort))]);
