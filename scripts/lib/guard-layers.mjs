@@ -108,6 +108,7 @@ export const layers = [
     why: 'It only transports.',
   },
   { name: 'metrics', imports: ['lib', 'site.ts', 'gateway'] },
+  { name: 'processes', imports: ['*'] },
   { name: 'features.ts', imports: ['*'] },
   { name: 'migrations.ts', sql: ['**'], imports: ['*'] },
   { name: 'main.ts', imports: ['*'] },
@@ -118,6 +119,8 @@ export const layers = [
 
 /** Layers that import the inside of these features, not only their `index.ts`. */
 const INSIDE = {
+  // A worker loads only what it runs, and no database.
+  processes: ['login', 'activity'],
   'testing.ts': layers.filter(({ isFeature }) => isFeature).map(({ name }) => name),
 };
 

@@ -13,7 +13,11 @@ const target = join(root, 'packages/guard/dist/program');
  */
 const programs = [
   {
-    input: { 'security-optimizer': 'cli/security-optimizer.ts', embedded: 'embedded.ts' },
+    input: {
+      'security-optimizer': 'cli/security-optimizer.ts',
+      embedded: 'embedded.ts',
+      worker: 'processes/worker-process.ts',
+    },
     // `start` is loaded before the database's thread starts, then `guard`. Everything else is loaded on demand.
     groups: [
       { name: 'start', test: /\/src\/(?:cli\/serve|lib\/version)\.ts$/, priority: 2 },

@@ -1,5 +1,5 @@
 import type { PreloadedBlocks } from './activity/index.js';
-import { activityLog } from './activity/index.js';
+import { type ActivityLog, activityLog } from './activity/index.js';
 import { alerts as alertsFeature } from './alerts/index.js';
 import type { Endpoints, Feature, RunningFeature } from './feature.js';
 import { combineHooks, type RequestHooks } from './hooks.js';
@@ -20,6 +20,10 @@ export interface RunningFeatures {
   readonly hooks: RequestHooks;
   /** Numbers for the metrics. */
   readonly gauges: Pick<LoginSecurity['attempts'], 'lockCount' | 'waiting'>;
+  /** Login Security for views that worker processes forward. */
+  readonly views: LoginSecurity['views'];
+  /** Where worker processes record visits. */
+  readonly activity: Pick<ActivityLog, 'store' | 'visitRules' | 'handleVisitor'>;
   /** Loads all endpoints of the API. */
   loadEndpoints(): Promise<Endpoints>;
   /** Called once guard is serving. */
@@ -68,6 +72,8 @@ export async function startFeatures(
     ready: Promise.all(running.map(({ ready }) => ready)),
     hooks: combineHooks(running.map(({ hooks }) => hooks ?? {})),
     gauges: login.attempts,
+    activity,
+    views: login.views,
     async loadEndpoints() {
       const { settingHandlers } = await import('./api/setting-handlers.js');
       const parts = await Promise.all(features.map((feature) => feature.loadEndpoints()));

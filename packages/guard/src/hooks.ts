@@ -85,8 +85,9 @@ export interface Continuation {
    *
    * @param context the login context for WordPress; null for none
    * @param hook for the response, or null
+   * @param mayCheckPasswords false: WordPress must check no password in it. Default: the context decides
    */
-  allow(context: LoginContext | null, hook: ResponseHook | null): void;
+  allow(context: LoginContext | null, hook: ResponseHook | null, mayCheckPasswords?: boolean): void;
   /**
    * Refuses the request by a rule: the login is closed to the client, or busy (null). @param rule its name in the log
    */
@@ -171,7 +172,20 @@ export interface RequestHooks {
   onPage(exchange: Exchange): boolean;
   /** Called before a request is forwarded to WordPress. */
   onAllowed(exchange: Exchange, next: Continuation): void;
+  /**
+   * Responds to a login that needs a second factor, for a request that another process has forwarded.
+   *
+   * @param factor as the connector reports it
+   * @param withheld WordPress's response, which the client does not get
+   */
+  onFactor(exchange: Exchange, factor: NonNullable<LoginReport['factor']>, withheld: WithheldResponse): void;
   readonly visits: VisitRecorder;
+}
+
+/** The head of a response of WordPress that the client does not get. */
+export interface WithheldResponse {
+  readonly status: number;
+  readonly headers: RawHeaders;
 }
 
 /**
@@ -187,5 +201,10 @@ export function combineHooks(hooks: readonly Partial<RequestHooks>[]): RequestHo
     }
     return found;
   };
-  return { onPage: only('onPage'), onAllowed: only('onAllowed'), visits: only('visits') };
+  return {
+    onPage: only('onPage'),
+    onAllowed: only('onAllowed'),
+    onFactor: only('onFactor'),
+    visits: only('visits'),
+  };
 }

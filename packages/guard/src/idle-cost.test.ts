@@ -15,6 +15,8 @@ import { GUARD_HEADER, guardHeader, SIGNAL_HEADER } from './wordpress/signature.
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+/** A Wednesday. The checks of the night and reports of Mondays would be among the commands. */
+const NOON = Date.parse('2026-03-04T12:00:00Z');
 
 /** Lets pending events of sockets and threads be processed, without advancing the clock. */
 async function settle(): Promise<void> {
@@ -46,7 +48,7 @@ async function idleSite(prepare: (connector: FakeConnector) => void = () => unde
   prepare(connector);
   const dataDir = await dataFolderFor(connector);
   const log = recordedLog();
-  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'], now: NOON });
   onTestFinished(() => void vi.useRealTimers());
   const guard = await runningGuard(dataDir, log.logger);
   await pass(3 * MINUTE);

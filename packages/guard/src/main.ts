@@ -5,7 +5,7 @@ import type { Config, LiveChange, LiveConfig } from './config/config.js';
 import { type RunningFeatures, startFeatures } from './features.js';
 import type { OpenClientsReport } from './gateway/open-clients.js';
 import { createGateway, type Gateway } from './gateway/server.js';
-import { createSiteHosts } from './gateway/site-hosts.js';
+import { createSiteHosts, type SiteHosts } from './gateway/site-hosts.js';
 import { cataloguesFolder, createLanguages, type LanguageFor } from './i18n/languages.js';
 import { isSameData } from './lib/collections.js';
 import type { ListeningDescriptor } from './lib/listen.js';
@@ -15,8 +15,9 @@ import { includesEverybody } from './lib/typed-ranges.js';
 import { version } from './lib/version.js';
 import type { Metrics } from './metrics/metrics.js';
 import { openGuardDatabase } from './migrations.js';
+import type { WorkerPool, WorkerServices } from './processes/worker-pool.js';
 import { Cleanup, createServices, type Services } from './services.js';
-import type { QuarantinedSite } from './site.js';
+import type { QuarantinedSite, SiteConfig, SiteId } from './site.js';
 import { createSharedAssets } from './sites/shared-assets.js';
 import { compareSites, keepValidEntries, type SiteList, withUnusableSettings } from './sites/site-list.js';
 import { sqlCallNonces } from './storage/call-nonces.js';
@@ -54,6 +55,8 @@ export interface RunningGuard {
   applyChange(change: LiveChange): Promise<AppliedChange>;
   /** The sites in force. */
   readonly sites: LiveConfig;
+  /** Changes the log level of the other processes. */
+  setLogLevel(level: string): void;
   /** Completes running requests, then releases all resources. */
   close(): Promise<void>;
   /** Resources that `close` has not released yet. */
@@ -101,7 +104,7 @@ export async function startGuard(
     const { siteList } = services;
     const served = { ...config, ...siteList.configuration };
     logConfigured(logger, served);
-    const { url, applyChange, server } = await serve(services, served, cleanup, {
+    const { url, applyChange, server, workers } = await serve(services, served, cleanup, {
       ...{ blocked, metrics, thread, socket: options.socket },
     });
     cleanup.add('readiness', () => metrics?.endReadiness());
@@ -121,6 +124,7 @@ export async function startGuard(
         return siteList.configuration;
       },
       describeOpen,
+      setLogLevel: (level) => workers?.setLogLevel(level),
       close: () => cleanup.run(),
     };
   } catch (error) {
@@ -139,7 +143,9 @@ async function serve(
     readonly thread: SqliteThread;
     readonly socket: ListeningDescriptor | undefined;
   },
-): Promise<Pick<RunningGuard, 'url' | 'applyChange'> & { readonly server: Gateway }> {
+): Promise<
+  Pick<RunningGuard, 'url' | 'applyChange'> & { readonly server: Gateway; readonly workers: WorkerPool | null }
+> {
   const { blocked, metrics, thread, socket } = started;
   const { siteList, snapshots, connectors, sessions, mutex, clock, logger } = services;
 
@@ -158,36 +164,48 @@ async function serve(
   const securityLog = file === null ? null : openSecurityLog(file, { visits, clock, logger });
   cleanup.add('security log', () => securityLog?.close());
 
-  const api = createLazyApi(async () => {
-    const [{ createApi }, endpoints] = await Promise.all([import('./api/api-app.js'), features.loadEndpoints()]);
-    return createApi({ endpoints, sessions, nonces: sqlCallNonces(services.db), clock, logger });
-  }, logger);
-  cleanup.add('API', () => api.close());
   const guarded = createGuardedTraffic({ dataDir: config.dataDir, clock, logger });
   cleanup.add('record of guarded traffic', () => guarded.stop());
   const hostProbe = createHostProbe({ clock });
   cleanup.add('questions about hosts', () => hostProbe.close());
-  const server = createGateway({
-    ...{ config, snapshots: snapshots, logger, clock, socket },
+  const hosts = createSiteHosts({ clock, probe: hostProbe.probe, logger });
+  const recordGuarded = (site: SiteId) => guarded.record(site);
+  const parts = { config, socket, metrics, hosts, recordGuarded, server: () => server };
+  const workers = config.processes === 1 ? null : await createWorkers(services, features, parts);
+  const api = createLazyApi(async () => {
+    const [{ createApi }, endpoints] = await Promise.all([import('./api/api-app.js'), features.loadEndpoints()]);
+    const whenApplied = async () => workers?.whenApplied();
+    return createApi({ endpoints, sessions, nonces: sqlCallNonces(services.db), whenApplied, clock, logger });
+  }, logger);
+  cleanup.add('API', () => api.close());
+  const server: Gateway = createGateway({
+    ...{ config, snapshots: snapshots, logger, clock, socket: workers === null ? socket : undefined },
+    ...(workers !== null && {
+      relayed: workers.relay,
+      sharePool: () => ({ role: 'counts', workers: config.processes }) as const,
+    }),
     hooks: { ...features.hooks, visits: securityLog?.visits ?? visits },
     sharedAssets: createSharedAssets(),
     ...(metrics && { observer: metrics.observer }),
     api: api.handle,
     onSignal: connectors.signal,
     staffChecks: connectors.staffChecks,
-    hosts: createSiteHosts({ clock, probe: hostProbe.probe, logger }),
-    onGuarded: ({ id }) => guarded.record(id),
+    hosts,
+    onGuarded: ({ id }) => recordGuarded(id),
+    onSession: (key, until) => workers?.sendSession(key, until),
     onNoUpstreamResponse: connectors.recordUse,
     facts: (site) => services.sites.get(site).facts,
   });
 
   await ready;
   await Promise.race([policiesPushed, pause(POLICY_WAIT_MS, undefined, { ref: false })]);
-  const address = await server.listen();
+  const own = await server.listen();
   cleanup.add('connections of clients', () => server.close());
+  if (workers !== null) cleanup.add('worker processes', () => workers.close());
+  const address = workers === null ? own : await workers.start();
   metrics?.observe({
     servesNone: () => server.servesNone,
-    connections: () => server.connections,
+    connections: () => workers?.connections ?? server.connections,
     loginLocks: () => features.gauges.lockCount,
     loginsWaiting: () => features.gauges.waiting,
     upstreamWaiting: () => server.waiting,
@@ -200,7 +218,63 @@ async function serve(
     ],
   });
   await features.onServing();
-  return { url: toServerUrl(address), applyChange: createApplyChange(services, features, server), server };
+  return {
+    url: toServerUrl(address),
+    applyChange: createApplyChange(services, features, server, workers),
+    server,
+    workers,
+  };
+}
+
+/** Creates the workers of a guard of several processes; they are started when guard serves. */
+async function createWorkers(
+  { siteList, sites, connectors, settingHistory, logger }: Services,
+  { activity, views }: RunningFeatures,
+  parts: {
+    readonly config: Config;
+    readonly socket: ListeningDescriptor | undefined;
+    readonly metrics: Metrics | null;
+    readonly hosts: SiteHosts;
+    readonly recordGuarded: (site: SiteId) => void;
+    server(): Gateway;
+  },
+): Promise<WorkerPool> {
+  const [{ WorkerPool: Pool }, { packInput }] = await Promise.all([
+    import('./processes/worker-pool.js'),
+    import('./processes/messages.js'),
+  ]);
+  const { config, socket, metrics, hosts, recordGuarded, server } = parts;
+  const withSite = (id: SiteId, use: (site: SiteConfig) => void): void => {
+    const site = siteList.find(id);
+    if (site !== null) use(site);
+  };
+  const services: WorkerServices = {
+    configuration: () => siteList.configuration,
+    siteIds: () => siteList.allIds,
+    replicate: (site) => ({
+      site,
+      input: packInput(sites.getSnapshotInput(site)),
+      facts: sites.get(site).facts,
+      visits: activity.visitRules(site),
+    }),
+    writeVisits: (batches) => activity.store.write(batches),
+    handleVisitor: activity.handleVisitor,
+    settingHistory,
+    views,
+    findPool: (site) => server().findPool(site),
+    findHost(id, host) {
+      const site = siteList.find(id);
+      return site === null ? null : hosts.find(site, host);
+    },
+    handleSignal: (id, signal, origin) => withSite(id, (site) => connectors.signal(site, signal, origin)),
+    handleGuarded: recordGuarded,
+    handleSilent: (id) => withSite(id, (site) => connectors.recordUse(site)),
+    addSession: (key, until) => server().addSession(key, until),
+    observer: metrics?.observer ?? null,
+  };
+  const pool = await Pool.create(config, socket, services, logger);
+  sites.onChanged((site) => pool.markChanged(site));
+  return pool;
 }
 
 /** Returns `applyChange` of `RunningGuard`. Changes are applied one after the other. */
@@ -208,6 +282,7 @@ function createApplyChange(
   services: Services,
   features: RunningFeatures,
   server: Gateway,
+  workers: WorkerPool | null,
 ): RunningGuard['applyChange'] {
   const { siteList, sites, connectors, logger } = services;
   let last: Promise<unknown> = Promise.resolve();
@@ -243,6 +318,7 @@ function createApplyChange(
       throw error;
     }
     server.applyChange(change);
+    await workers?.applyChange(change);
     connectors.checkAll(change.served);
     for (const id of removed) {
       await features.dropSite(id);

@@ -78,6 +78,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
   const sites = (options.sites ?? [{ upstream: origin }]).map(siteConfig);
   const config: Config = {
     ...configFile.parse({}),
+    processes: 1,
     dataDir: '.',
     listen: options.listen ?? { host: '127.0.0.1', port: 0 },
     database: 'sqlite:none',
@@ -141,9 +142,9 @@ export async function startGateway(upstream: number | string, options: GatewayOp
           recordMissing: () => {},
           getRetention: () => null,
           find: async (_site, _requestId, then) => then('unknown'),
-          stop: () => {},
         },
       }),
+      onFactor: ({ response }) => void response.destroy(),
       visits: {
         add: (site, { address, target, status, rule, agent, isOwnCron, origin }) => {
           origins.push(origin?.() ?? null);

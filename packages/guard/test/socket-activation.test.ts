@@ -68,62 +68,68 @@ describe('a socket that a supervisor passes', () => {
 });
 
 describe('a restart with a socket that a supervisor passes', () => {
-  it('refuses and loses no request, whether the next guard already waits or starts after the end', async () => {
-    const upstream = `http://127.0.0.1:${await webServer((_request, response) => void response.end('hello'))}`;
-    const dataDir = await dataFolderFor({ upstream }, {}, { limits: { drainSeconds: 60 } });
-    const supervisor = await passedSocket({ dataDir });
-    const first = await started(supervisor);
+  it.each([
+    ['one process', 1],
+    ['two workers', 2],
+  ])(
+    'refuses and loses no request with %s, whether the next guard already waits or starts after the end',
+    async (_which, processes) => {
+      const upstream = `http://127.0.0.1:${await webServer((_request, response) => void response.end('hello'))}`;
+      const dataDir = await dataFolderFor({ upstream }, {}, { processes, limits: { drainSeconds: 60 } });
+      const supervisor = await passedSocket({ dataDir });
+      const first = await started(supervisor);
 
-    const failures: unknown[] = [];
-    let [responses, announced, over] = [0, 0, false];
-    const send = (agent: Agent | false) =>
-      new Promise<void>((resolve) => {
-        const outgoing = request({ host: '127.0.0.1', port: supervisor.port, agent, path: '/' }, (response) => {
-          if (response.statusCode !== 200) failures.push(response.statusCode);
-          if (agent !== false && response.headers.connection === 'close') announced++;
-          response.resume().once('close', () => {
-            responses++;
-            if (!response.complete) failures.push('not whole');
+      const failures: unknown[] = [];
+      let [responses, announced, over] = [0, 0, false];
+      const send = (agent: Agent | false) =>
+        new Promise<void>((resolve) => {
+          const outgoing = request({ host: '127.0.0.1', port: supervisor.port, agent, path: '/' }, (response) => {
+            if (response.statusCode !== 200) failures.push(response.statusCode);
+            if (agent !== false && response.headers.connection === 'close') announced++;
+            response.resume().once('close', () => {
+              responses++;
+              if (!response.complete) failures.push('not whole');
+              resolve();
+            });
+          });
+          outgoing.once('error', (error) => {
+            failures.push(error);
             resolve();
           });
+          outgoing.end();
         });
-        outgoing.once('error', (error) => {
-          failures.push(error);
-          resolve();
-        });
-        outgoing.end();
+      const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+      const clients = [false as const, false as const, false as const, ...agents].map(async (agent) => {
+        while (!over) await send(agent);
       });
-    const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-    const clients = [false as const, false as const, false as const, ...agents].map(async (agent) => {
-      while (!over) await send(agent);
-    });
-    const more = async (count: number) => {
-      const from = responses;
-      await eventually(() => responses >= from + count);
-    };
+      const more = async (count: number) => {
+        const from = responses;
+        await eventually(() => responses >= from + count);
+      };
 
-    await more(100);
-    const second = await supervisor.start();
-    await eventually(() => second.events().includes('data-folder-awaited'));
-    process.kill(first.pid, 'SIGTERM');
-    await ended(first);
-    await eventually(() => second.events().includes('guard-started'));
-    await more(100);
-    process.kill(second.pid, 'SIGTERM');
-    await ended(second);
-    const third = await started(supervisor);
-    await more(100);
-    process.kill(third.pid, 'SIGTERM');
-    await started(supervisor);
-    await more(100);
+      await more(100);
+      const second = await supervisor.start();
+      await eventually(() => second.events().includes('data-folder-awaited'));
+      process.kill(first.pid, 'SIGTERM');
+      await ended(first);
+      await eventually(() => second.events().includes('guard-started'));
+      await more(100);
+      process.kill(second.pid, 'SIGTERM');
+      await ended(second);
+      const third = await started(supervisor);
+      await more(100);
+      process.kill(third.pid, 'SIGTERM');
+      await started(supervisor);
+      await more(100);
 
-    over = true;
-    await Promise.all(clients);
-    for (const agent of agents) agent.destroy();
-    expect(failures).toEqual([]);
-    // Each client with a persistent connection was notified of each end, some on several connections.
-    expect(announced).toBeGreaterThanOrEqual(3 * agents.length);
-  });
+      over = true;
+      await Promise.all(clients);
+      for (const agent of agents) agent.destroy();
+      expect(failures).toEqual([]);
+      // Each client with a persistent connection was notified of each end, some on several connections.
+      expect(announced).toBeGreaterThanOrEqual(3 * agents.length);
+    },
+  );
 
   it.each(['TCP', 'Unix'])('keeps all %s connections that arrive while no guard runs', async (kind) => {
     const config = { limits: { connectionsPerAddress: 10_000 }, trustedProxies: ['unix'] };

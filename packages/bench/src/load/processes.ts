@@ -7,14 +7,26 @@ const TICK = 0.01;
 
 /** Processor time of a process and its children in seconds, user and system. */
 export function getProcessorSeconds(pid: number): number {
-  let ticks = 0;
-  for (const entry of readdirSync('/proc')) {
-    if (!/^\d+$/.test(entry)) continue;
-    const fields = readStat(Number(entry));
-    if (fields === null || (Number(entry) !== pid && fields.parent !== pid)) continue;
-    ticks += fields.ticks;
+  return listProcesses(pid).reduce((sum, each) => sum + (readStat(each)?.ticks ?? 0), 0) * TICK;
+}
+
+/** A process that runs, and its children. */
+export function listProcesses(pid: number): number[] {
+  const all = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
+  return all.map(Number).filter((each) => each === pid || readStat(each)?.parent === pid);
+}
+
+/** How long a server is watched, and how long at most until it is idle, milliseconds. */
+const WATCHED_MS = 250;
+const IDLE_WITHIN_MS = 20_000;
+
+/** Waits until a server has done what earlier load has left, such as writing to its database. */
+export async function whenIdle(pid: number): Promise<void> {
+  for (let waited = 0; waited < IDLE_WITHIN_MS; waited += WATCHED_MS) {
+    const before = getProcessorSeconds(pid);
+    await new Promise((resolve) => setTimeout(resolve, WATCHED_MS));
+    if (getProcessorSeconds(pid) - before <= TICK) return;
   }
-  return ticks * TICK;
 }
 
 /** Resident memory of a process in bytes. */

@@ -15,6 +15,8 @@ export interface Load {
   readonly paced?: boolean;
   /** Requests from many addresses, which guard refuses. */
   readonly flood?: Flood;
+  /** Requests from that many addresses in turn, which a trusted proxy reports; see lua/visitors.lua. */
+  readonly visitors?: number;
   /** Set if the load represents another machine beside another such load; else it has the usual priority. */
   readonly priority?: Priority;
   /** Process of the server, to measure its processor time; null if several share the work. */
@@ -45,7 +47,8 @@ export interface LoadResult {
 /** Puts load on a server with wrk. @throws Error if a response is not the expected one, because its speed means nothing */
 export async function wrk(load: Load): Promise<LoadResult> {
   const headers = Object.entries(load.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-  const script = `${luaDir}${load.flood ? 'flood' : load.paced ? 'paced' : 'report'}.lua`;
+  const name = load.flood ? 'flood' : load.visitors ? 'visitors' : load.paced ? 'paced' : 'report';
+  const script = `${luaDir}${name}.lua`;
   const size = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`];
   const before = load.pid === null ? 0 : getProcessorSeconds(load.pid);
   const [command, ...args] = [
@@ -57,7 +60,11 @@ export async function wrk(load: Load): Promise<LoadResult> {
     script,
   ];
   const { stdout } = await run(command as string, [...args, load.url], {
-    env: { ...process.env, BENCH_LUA: luaDir, ...(load.flood && floodVariables(load.flood)) },
+    env: {
+      ...process.env,
+      ...{ BENCH_LUA: luaDir, BENCH_ADDRESSES: String(load.visitors ?? 1) },
+      ...(load.flood && floodVariables(load.flood)),
+    },
   });
   const used = load.pid === null ? null : getProcessorSeconds(load.pid) - before;
   const counted = parseResult(stdout);

@@ -8,6 +8,7 @@ import { memory } from './p6-memory.js';
 import { dashboard } from './p7-dashboard.js';
 import { starts } from './p8-start.js';
 import { manySites } from './p9-many-sites.js';
+import { processes } from './p10-processes.js';
 
 /** All measures, in the order in which they run. */
 export const measures: readonly Measure[] = [
@@ -20,4 +21,5 @@ export const measures: readonly Measure[] = [
   dashboard,
   starts,
   manySites,
+  processes,
 ];

@@ -72,7 +72,7 @@ export function resultsText(results: readonly Results[]): string {
 export function writeResults(file: string, results: Results): void {
   mkdirSync(dirname(file), { recursive: true });
   const others = read(file).filter(({ measure }) => measure !== results.measure);
-  const all = [...others, results].sort((a, b) => a.measure.localeCompare(b.measure));
+  const all = [...others, results].sort((a, b) => a.measure.localeCompare(b.measure, 'en', { numeric: true }));
   writeFileSync(file, resultsText(all));
 }
 

@@ -29,6 +29,8 @@ const nodeOptions = (/^ExecStart=\S+((?: --\S+)*) packages/m.exec(readFileSync(u
 
 export interface GuardSettings {
   readonly upstream: string;
+  /** Default: 1. */
+  readonly processes?: number;
   readonly trustedProxies?: readonly string[];
   /** Addresses in the owner's list of blocked ones. */
   readonly blocked?: Iterable<string>;
@@ -57,6 +59,7 @@ export async function startGuard(bench: Bench, settings: GuardSettings): Promise
   for (const { id } of sites) await writeFile(secretFile(dataDir, id), secret, { mode: 0o600 });
   const config = {
     listen: `127.0.0.1:${port}`,
+    processes: settings.processes ?? 1,
     trustedProxies: settings.trustedProxies ?? [],
     ...(settings.log && { activity: { maxRows: settings.log.maxRows } }),
     sites,

@@ -6,8 +6,8 @@ import { findPrograms } from '@security-optimizer/sandbox/stacks/programs';
 import type { Bench } from '../measure.js';
 import type { Server } from './node-program.js';
 
-/** Starts an nginx with one worker. @param config creates the content of its `http` block for a port */
-async function startNginx(bench: Bench, name: string, config: (port: number) => string): Promise<Server> {
+/** Starts an nginx. @param config creates the content of its `http` block for a port */
+async function startNginx(bench: Bench, name: string, config: (port: number) => string, workers = 1): Promise<Server> {
   const programs = findPrograms();
   if (typeof programs === 'string') throw new Error(programs);
   const port = await findFreePort();
@@ -15,7 +15,7 @@ async function startNginx(bench: Bench, name: string, config: (port: number) => 
   const dir = join(bench.dir, `${name}-${port}`);
   mkdirSync(dir, { recursive: true });
   const file = join(dir, 'nginx.conf');
-  writeFileSync(file, formatConfig(dir, config(port)));
+  writeFileSync(file, formatConfig(dir, config(port), workers));
   const service = bench.stopAtEnd(
     await startService({
       name: `nginx ${name}`,
@@ -31,9 +31,9 @@ async function startNginx(bench: Bench, name: string, config: (port: number) => 
 }
 
 /** Unlimited keep-alive and no access log, as in guard. */
-function formatConfig(dir: string, http: string): string {
+function formatConfig(dir: string, http: string, workers: number): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  return `${process.getuid?.() === 0 ? 'user root;\n' : ''}worker_processes 1;
+  return `${process.getuid?.() === 0 ? 'user root;\n' : ''}worker_processes ${workers};
 daemon off;
 pid "${dir}/nginx.pid";
 error_log stderr warn;
@@ -50,14 +50,14 @@ ${http}
 }
 
 /** Refuses by `deny`: all of loopback, or one client of a proxy on loopback (`set_real_ip_from`). */
-export function startNginxDeny(bench: Bench, client?: string): Promise<Server> {
+export function startNginxDeny(bench: Bench, client?: string, workers = 1): Promise<Server> {
   const realIp = 'set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For; real_ip_recursive on;';
   const denied = client === undefined ? 'deny all;' : `deny ${client}; ${realIp}`;
-  return startNginx(bench, 'deny', (port) => `server { listen 127.0.0.1:${port}; location / { ${denied} } }`);
+  return startNginx(bench, 'deny', (port) => `server { listen 127.0.0.1:${port}; location / { ${denied} } }`, workers);
 }
 
 /** Forwards all but `xmlrpc.php` by `proxy_pass`. It streams bodies in both directions, as guard does. */
-export function startNginxProxy(bench: Bench, upstream: string): Promise<Server> {
+export function startNginxProxy(bench: Bench, upstream: string, workers = 1): Promise<Server> {
   return startNginx(
     bench,
     'proxy',
@@ -76,6 +76,7 @@ export function startNginxProxy(bench: Bench, upstream: string): Promise<Server>
       proxy_set_header X-Forwarded-Proto $scheme;
     }
   }`,
+    workers,
   );
 }
 

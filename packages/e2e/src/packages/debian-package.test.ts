@@ -16,6 +16,7 @@ import { answersHttp, findFreePort } from '@security-optimizer/sandbox/lib/ports
 import { type Service, startService } from '@security-optimizer/sandbox/lib/service';
 import { type RunningWordPress, startEmbeddedWordPress } from '@security-optimizer/sandbox/stacks/embedded';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../stacks/until.js';
 import { projectDir } from '../suites/installs/helpers.js';
 import { type DebianTree, fetchDebian, layOutDebian } from './debian-tree.js';
 import { makePackages } from './make-packages.js';
@@ -72,8 +73,9 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
       .split('\n')
       .find((line) => line.startsWith('security-optimizer:'));
 
+  /** Starts guard with two worker processes. */
   async function startGuard(): Promise<Service> {
-    const serve = ['security-optimizer', 'serve', '--data-dir', DATA];
+    const serve = ['env', 'SECURITY_OPTIMIZER_PROCESSES=2', 'security-optimizer', 'serve', '--data-dir', DATA];
     const asUser = ['setpriv', '--reuid=security-optimizer', '--regid=security-optimizer', '--init-groups'];
     const [command, args] = debian.command(...asUser, ...serve);
     return startService({
@@ -83,6 +85,8 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
       ready: () => answersHttp(`${origin}/%zz`),
     });
   }
+
+  const listWorkers = ({ pid }: Service) => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
 
   /** Guard's responses to a page, to a forbidden path and to a call that loads more files. */
   async function fetchResponses(): Promise<readonly (number | string | null)[]> {
@@ -141,6 +145,14 @@ describe.skipIf(reason !== null)(`the Debian package${reason === null ? '' : ` n
     expect(releases()).toEqual(['1.0.0', '2.0.0']);
     expect(await fetchResponses()).toEqual(RESPONSES);
     expect(readlinkSync(`/proc/${guard.pid}/exe`)).toContain('releases/1.0.0/bin/node');
+    // So does a process that takes the place of another one.
+    const [worker] = listWorkers(guard);
+    process.kill(Number(worker), 'SIGKILL');
+    await until('a worker is replaced', () => readFileSync(join(dir, 'guard.log'), 'utf8').includes('worker-replaced'));
+    for (const pid of listWorkers(guard)) {
+      expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toMatch(/releases\/1\.0\.0\/\S*worker\.js/);
+    }
+    expect(await fetchResponses()).toEqual(RESPONSES);
     await guard.stop();
     guard = await startGuard();
     expect(readlinkSync(`/proc/${guard.pid}/exe`)).toContain('releases/2.0.0/bin/node');

@@ -14,6 +14,12 @@ const cli = createRequire(import.meta.url).resolve('@security-optimizer/guard/pr
 const pidFile = (stack: Stack) => join(stack.dir, 'run/guard.json');
 const logFile = (stack: Stack) => join(stack.dir, 'logs/guard.log');
 
+/** On the stack that is configured for guard it runs with several processes. */
+const severalProcesses = (stack: Stack) => stack.kind === 'production' && { SECURITY_OPTIMIZER_PROCESSES: '2' };
+
+/** Guard refuses this path by itself, so that WordPress need not run. */
+const answers = (stack: Stack) => answersHttp(`http://127.0.0.1:${stack.port}/%zz`);
+
 /**
  * Starts `security-optimizer serve` and waits until it answers. Its log starts empty.
  *
@@ -22,14 +28,13 @@ const logFile = (stack: Stack) => join(stack.dir, 'logs/guard.log');
 export async function startGuard(
   stack: Stack,
   env: Readonly<Record<string, string>> = {},
-  // Guard refuses this path by itself, so that WordPress need not run.
-  ready = () => answersHttp(`http://127.0.0.1:${stack.port}/%zz`),
+  ready = () => answers(stack),
 ): Promise<void> {
   await startService({
     name: 'guard',
     command: process.execPath,
     args: [cli, 'serve', '--data-dir', stack.guardDir],
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...severalProcesses(stack), ...env },
     pidFile: pidFile(stack),
     logFile: logFile(stack),
     ready,
@@ -62,7 +67,8 @@ export async function killGuard(stack: Stack): Promise<void> {
   const record = readRecord(pidFile(stack));
   if (record === null || !isRunning(record)) throw new Error('Guard does not run.');
   process.kill(record.pid, 'SIGKILL');
-  await until('guard is gone', () => !isRunning(record));
+  // Its worker processes end when they notice.
+  await until('guard is gone', async () => !isRunning(record) && !(await answers(stack)));
 }
 
 export interface LogLine {

@@ -21,9 +21,9 @@ import { createHostnames, type Hostnames, systemDns } from './hostnames.js';
 import { createRetention } from './retention.js';
 import { createActivityStore } from './store/open-activity-store.js';
 import { anonymizeAddress } from './visit.js';
-import { createVisitLog } from './visit-log.js';
+import { createVisitLog, type VisitRules } from './visit-log.js';
 
-export type { ActivityStore, EventRow, LeadingTarget, TopEntry, TrafficHour } from './activity-store.js';
+export type { ActivityStore, EventRow, LeadingTarget, TopEntry, TrafficHour, VisitBatch } from './activity-store.js';
 export { type BlocklistTables, blockedVisitorMigrations, sqlBlocklistStore } from './blocklist/blocklist-store.js';
 export { type PreloadedBlocks, preloadBlocks } from './blocklist/preload-blocklist.js';
 export { listEventsOfKind } from './events-of-kind.js';
@@ -33,6 +33,7 @@ export { readActivityStatus } from './store/activity-status.js';
 export { toAddressKey, toKeyRange, toSecond, toUserId, toUserKey } from './store/row-keys.js';
 export { ALL_KINDS } from './store/site-counters.js';
 export { sumTraffic } from './traffic.js';
+export { createVisitLog, type ProcessShare, type VisitRules } from './visit-log.js';
 
 /** The running Activity Log and blocklist. */
 export interface ActivityLog extends RunningFeature {
@@ -41,6 +42,10 @@ export interface ActivityLog extends RunningFeature {
   countBlocked(site: SiteId): Promise<number>;
   /** Fetches the events of users that WordPress has recorded until now. Never throws. */
   fetchEvents(site: SiteConfig): Promise<void>;
+  /** How the visits of a site are recorded. */
+  visitRules(site: SiteId): Pick<VisitRules, 'recording' | 'anonymize' | 'ownCron'>;
+  /** Looks up the host name of a visitor that another process has recorded. Never throws. */
+  handleVisitor(site: SiteId, address: string, agent: string | null): void;
   /** Called when rows were added to the record of changes. Never throws. */
   handleAuditChange(): void;
   loadEndpoints(): Promise<{
@@ -84,17 +89,19 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
     };
     const loginAddresses = createLoginAddressCache(settingHistory, logger);
     feed.subscribe(loginAddresses.reload);
+    const visitRules = (site: SiteId) => ({
+      recording: recording(site),
+      anonymize: anonymize(site),
+      ownCron: settings(site).log_own_cron === 1,
+    });
     const hostnames = createHostnames({ dns: systemDns(activity.dns), store, clock, logger });
+    const handleVisitor = requestHostnames(hostnames, anonymize);
     const visits = createVisitLog({
       store,
-      rules: (site) => ({
-        recording: recording(site),
-        anonymize: anonymize(site),
-        ownCron: settings(site).log_own_cron === 1,
-        namesLogin: (target) => loginAddresses.isNamedIn(site, target),
-      }),
-      onVisit: requestHostnames(hostnames, anonymize),
+      rules: (site) => ({ ...visitRules(site), namesLogin: (target) => loginAddresses.isNamedIn(site, target) }),
+      onVisit: handleVisitor,
       seed: randomInt(2 ** 32),
+      share: { index: 0, count: toVisitLogs(config.processes) },
       clock,
       logger,
     });
@@ -147,6 +154,8 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
       store,
       hooks: { visits },
       countBlocked: (site) => countBlocked({ blocked, locks: login.lockedAddresses, clock }, site),
+      visitRules,
+      handleVisitor,
       fetchEvents: drain.drain,
       handleAuditChange: events.handleAuditChange,
       async loadEndpoints() {
@@ -178,6 +187,11 @@ export const activityLog: Feature<ActivityLog, { readonly login: LoginSecurity; 
     };
   },
 };
+
+/** How many processes record visits: the primary one and its workers. @param processes as in the configuration */
+export function toVisitLogs(processes: number): number {
+  return processes === 1 ? 1 : processes + 1;
+}
 
 /** Requests host names of visitors, first of those that claim to be a search engine. Anonymised addresses have none. */
 function requestHostnames(hostnames: Hostnames, anonymize: (site: SiteId) => boolean) {

@@ -30,6 +30,13 @@ export interface VisitRules {
   readonly namesLogin?: (target: string) => boolean;
 }
 
+/** One of several processes that do the same work. */
+export interface ProcessShare {
+  /** From 0 on. */
+  readonly index: number;
+  readonly count: number;
+}
+
 export interface VisitLog extends VisitRecorder {
   /** Sends all visits to the store; resolves when they are stored or counted as dropped. */
   writeAll(): Promise<void>;
@@ -51,7 +58,7 @@ const ALL_WAITING_MAX = 40_000;
 /** Memory of a batch besides its visits, in visits: a flood at thousands of sites makes as many batches. */
 const BATCH_COST = 4;
 
-/** Visits are numbered from 1 to this number, then from 1 again. */
+/** Visits are numbered up to this number, then from the first one again. */
 const NUMBERS = 2 ** 32 - 1;
 const TARGET_CHARACTERS = 500;
 const AGENT_CHARACTERS = 300;
@@ -93,16 +100,19 @@ interface UnsentBatch {
  * @param rules called for each visit; must be fast
  * @param onVisit called for each visit that is no repeat, with its agent; must be fast
  * @param seed 32 bits that clients don't know
+ * @param share the place of this process among those that record visits: they share the limits of a flood, and no two
+ *   visits get the same number. Default: the only one
  */
 export function createVisitLog(deps: {
   readonly store: Pick<ActivityStore, 'write'>;
   readonly rules: (site: SiteId) => VisitRules;
   readonly onVisit?: (site: SiteId, address: string, agent: string | null) => void;
   readonly seed: number;
+  readonly share?: ProcessShare;
   readonly clock: Clock;
   readonly logger: Logger;
 }): VisitLog {
-  const { store, rules, onVisit, seed, clock, logger } = deps;
+  const { store, rules, onVisit, seed, share = { index: 0, count: 1 }, clock, logger } = deps;
   const sites = new Map<SiteId, SiteVisits>();
   const recent = new RecentVisits();
   const writes = new Set<Promise<void>>();
@@ -117,7 +127,7 @@ export function createVisitLog(deps: {
   let started = 0;
   let failing = false;
   let ticks = 0;
-  let number = 0;
+  let number = share.index + 1 - share.count;
   let timer: NodeJS.Timeout | undefined;
 
   function add(site: SiteId, observed: ObservedRequest): void {
@@ -136,7 +146,7 @@ export function createVisitLog(deps: {
     const hash = visitHash(key, seed);
     const position = recent.find(hash, site, key);
     if (position !== -1 && !beginsRow(position)) repeat(visits, position, key, observed, siteRules);
-    else if (observed.rule !== null && isFlood(visits.started, started)) {
+    else if (observed.rule !== null && isFlood(visits.started * share.count, started * share.count)) {
       const reference = readReference(observed);
       fold(site, visits, { key, address: observed.address, anonymized: anonymize, reference }, observed, siteRules, at);
     } else if (position === -1) begin(site, visits, hash, key, observed, siteRules);
@@ -259,7 +269,8 @@ export function createVisitLog(deps: {
   }
 
   function nextNumber(): number {
-    number = (number % NUMBERS) + 1;
+    number += share.count;
+    if (number > NUMBERS) number = share.index + 1;
     return number;
   }
 

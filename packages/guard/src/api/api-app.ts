@@ -53,6 +53,8 @@ export async function createApi(deps: {
   endpoints: Endpoints;
   sessions: Pick<Sessions, 'getUser'>;
   nonces: CallNonces;
+  /** Resolves when every process of guard enforces what has changed until now. Default: there is only one. */
+  whenApplied?: () => Promise<void>;
   clock: Clock;
   logger: Logger;
 }): Promise<Api> {
@@ -73,6 +75,12 @@ export async function createApi(deps: {
     frameworkErrors: (error, request, reply) => refuse(logFailure, calls, error, request, reply),
   });
 
+  const { whenApplied } = deps;
+  if (whenApplied !== undefined) {
+    app.addHook('onSend', async ({ method }) => {
+      if (method !== 'GET' && method !== 'HEAD') await whenApplied();
+    });
+  }
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     checkSignedBody(getState(calls, request).bodyHash, body);

@@ -86,13 +86,25 @@ async function backUp(dataDir: string, folder: string, options: BackUpOptions): 
   }
 }
 
-/** @param created the first folder that was created on the way to the back-up's, if any */
+/** How often, and how long apart, parts of a back-up are looked for, milliseconds. */
+const REMOVALS = 3;
+const REMOVAL_PAUSE_MS = 20;
+
+/**
+ * Removes the parts several times: a file system call that was under way at a signal may create one more, also in a
+ * folder that is just being removed.
+ *
+ * @param created the first folder that was created on the way to the back-up's, if any
+ */
 function removeParts(folder: string, created: string | undefined): void {
-  try {
-    const parts = created === undefined ? readdirSync(folder).map((name) => join(folder, name)) : [created];
-    for (const part of parts) rmSync(part, { recursive: true, force: true, maxRetries: 5 });
-  } catch {
-    // The failure itself is reported, and an incomplete back-up is never restored: it has no manifest.
+  for (let i = 1; i <= REMOVALS; i++) {
+    try {
+      const parts = created === undefined ? readdirSync(folder).map((name) => join(folder, name)) : [created];
+      for (const part of parts) rmSync(part, { recursive: true, force: true });
+    } catch {
+      // The failure itself is reported, and an incomplete back-up is never restored: it has no manifest.
+    }
+    if (i < REMOVALS) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, REMOVAL_PAUSE_MS);
   }
 }
 

@@ -58,15 +58,15 @@ configured address; then guard waits for another one as long as that one may tak
     const config = await loadConfig(source);
     const environment = listEnvironment(process.env);
     const logger = createLogger(config.logLevel);
+    let running: RunningGuard | null = null;
     const stopped = stopSignal(logger);
     const reloading = reloadSignal();
     endOnFault(logger);
-    const logLevel = controlLogLevel(logger);
+    const logLevel = controlLogLevel(logger, (level) => running?.setLogLevel(level));
     const notifySupervisor = createServiceState(process.env, logger);
     const socket = descriptor === null ? undefined : { descriptor };
     const { shutdownSeconds, drainSeconds } = config.limits;
     const stopping = new AbortController();
-    let running: RunningGuard | null = null;
     const deadline = new ShutdownDeadline({
       ms: (shutdownSeconds + (socket === undefined ? 0 : drainSeconds) + CLEANUP_SECONDS) * 1000,
       logger,
@@ -138,7 +138,7 @@ interface LogLevelControl {
 }
 
 /** Each SIGUSR2 switches the log level between `debug` and the configured level. */
-function controlLogLevel(logger: Logger): LogLevelControl {
+function controlLogLevel(logger: Logger, onChange: (level: string) => void): LogLevelControl {
   let configured = logger.level;
   let isSwitched = false;
 
@@ -149,6 +149,7 @@ function controlLogLevel(logger: Logger): LogLevelControl {
     logger.level = 'debug';
     logger.info({ event: 'log-level-changed', to: level }, `The log level is ${level} now, by ${cause}.`);
     logger.level = level;
+    onChange(level);
   }
 
   process.on('SIGUSR2', () => {

@@ -1,9 +1,10 @@
-import { lstatSync, rmdirSync, unlinkSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { lstatSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { tryAsUser } from '../lib/privileges.js';
 import type { HeldOutput } from './unfinished.js';
 
 /**
- * Removes the file or the empty folder that root has created for a command that then failed. The command itself has
+ * Removes the file or the folder that root has created for a command that then failed. The command itself has
  * given up the rights for that. Runs as root beside it, and ends with it, however it ends.
  */
 function main(output: HeldOutput): void {
@@ -29,16 +30,20 @@ function main(output: HeldOutput): void {
   process.send?.('ready', () => undefined);
 }
 
-/** Removes only what was created, and of folders only an empty one. */
+/** Removes only what was created. What a killed command has left in a folder is removed with the rights of its owner. */
 function remove({ path, kind, inode, device }: HeldOutput): void {
   const name = basename(path);
   try {
     const found = lstatSync(name, { bigint: true });
     if (String(found.ino) !== inode || String(found.dev) !== device) return;
-    if (kind === 'folder') rmdirSync(name);
-    else unlinkSync(name);
+    if (kind === 'folder') {
+      tryAsUser({ uid: Number(found.uid), gid: Number(found.gid) }, () => {
+        for (const part of readdirSync(name)) rmSync(join(name, part), { recursive: true, force: true });
+      });
+      rmdirSync(name);
+    } else unlinkSync(name);
   } catch {
-    // It is gone, or the command was killed before it could empty the folder.
+    // It is gone, or somebody else has changed it.
   }
 }
 

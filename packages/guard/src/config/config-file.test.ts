@@ -102,6 +102,7 @@ const inFile = some({
       file.map((name) => `file:${name}`),
     ),
   ),
+  processes: fc.oneof(fc.constant('auto' as const), fc.integer({ min: 1, max: 64 })),
   proxyProtocol: fc.boolean(),
   trustedProxyHeaders: fc.subarray(['CF-Connecting-IP', 'True-Client-IP', 'forwarded']),
   logLevel: fc.constantFrom('debug', 'info', 'warn', 'error', 'silent'),

@@ -280,10 +280,14 @@ const smtpServer = z.strictObject({
   from: z.string({ error: FROM_HELP }).regex(SENDER, { error: FROM_HELP }),
 });
 
+const PROCESSES_HELP = 'use a whole number from 1 to 64, or auto for one process on each core';
+export const processes = z.union([z.literal('auto'), z.int().min(1).max(64)], { error: PROCESSES_HELP });
+
 const SITES_HELP = 'use a list of sites';
 
 export const configFile = z.strictObject({
   listen: listenAddress.default({ host: '127.0.0.1', port: 8080 }),
+  processes: processes.default(1),
   database: databaseUrl.default('sqlite:guard.sqlite'),
   trustedProxies: z.array(trustedProxy, { error: PROXY_HELP }).default([]),
   proxyProtocol: z.boolean({ error: 'use true or false' }).default(false),

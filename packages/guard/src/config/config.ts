@@ -6,6 +6,8 @@ import type { Branding, QuarantinedSite, SiteConfig, SiteId } from '../site.js';
 export interface Config {
   readonly dataDir: string;
   readonly listen: SocketAddress;
+  /** Processes that accept connections of clients, 1 or more. With several, one more holds the state. */
+  readonly processes: number;
   /** `sqlite:<file>`, the file relative to the data folder. */
   readonly database: string;
   /**

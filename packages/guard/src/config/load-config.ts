@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { readTypedRanges } from '../lib/typed-ranges.js';
 import { withoutByteOrderMark } from '../lib/typed-text.js';
@@ -12,6 +13,7 @@ import {
   LIST_FILE,
   listenAddress,
   logLevel,
+  processes,
   toConfiguredRanges,
   trustedProxy,
 } from './config-file.js';
@@ -102,7 +104,18 @@ export async function loadConfig(
   };
   const { privateTargets, plainHttp } = merged.alerts;
   const alerts = { privateTargets: toConfiguredRanges(privateTargets), plainHttp, authorities };
-  return { dataDir, ...merged, trustedProxies, activity, alerts, sites, quarantined, mail: { smtp } };
+  const workers = merged.processes === 'auto' ? availableParallelism() : merged.processes;
+  return {
+    dataDir,
+    ...merged,
+    processes: workers,
+    trustedProxies,
+    activity,
+    alerts,
+    sites,
+    quarantined,
+    mail: { smtp },
+  };
 }
 
 /**
@@ -226,6 +239,10 @@ const variables = {
   [TRUSTED_PROXIES]: {
     key: 'trustedProxies',
     read: (text: string) => trustedProxy.array().safeParse(splitProxies(text)),
+  },
+  SECURITY_OPTIMIZER_PROCESSES: {
+    key: 'processes',
+    read: (text: string) => processes.safeParse(/^\d+$/.test(text) ? Number(text) : text),
   },
   SECURITY_OPTIMIZER_LOG_LEVEL: { key: 'logLevel', read: (text: string) => logLevel.safeParse(text) },
 } as const;

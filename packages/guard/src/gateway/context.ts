@@ -11,6 +11,7 @@ import type { EvaluateContext } from './evaluate.js';
 import type { GatewayObserver, RefusalCounter } from './observer.js';
 import type { OpenTunnels } from './open-tunnels.js';
 import type { Peer } from './peer.js';
+import type { RelayRequest } from './relay.js';
 import type { SessionCache } from './visits.js';
 
 /** What the gateway uses from the rest of guard; the same object for every request. */
@@ -24,6 +25,8 @@ export interface GatewayContext extends EvaluateContext, RequestHooks {
   readonly tunnels: OpenTunnels;
   readonly sessions: SessionCache;
   readonly staffChecks: Pick<StaffChecks, 'isCertain' | 'confirm' | 'recordMissingSignal'>;
+  /** Passes requests to the primary process; null in a guard of one process and in the primary process itself. */
+  readonly relay: RelayRequest | null;
   /** The peer of a connection that is open. */
   findPeer(socket: Socket): Peer | undefined;
   /** A response to a request of this origin carried this signal of the connector. Must not throw. */

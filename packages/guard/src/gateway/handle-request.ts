@@ -22,6 +22,7 @@ import { toHostName } from './machine-hosts.js';
 import { FAILURE_PAGES, reportUpstreamFailure } from './observer.js';
 import type { Peer } from './peer.js';
 import { probeWebServer } from './probe.js';
+import { type ForwardedLogin, isView } from './relay.js';
 import { createResponder, editForwardedHeaders, prepareOwnResponse, type Responder, recordVisit } from './respond.js';
 import { sendAsset, toAssetName } from './shared-assets.js';
 
@@ -29,14 +30,18 @@ import { sendAsset, toAssetName } from './shared-assets.js';
  * Handles one request from its head to its response: facts, rules, then guard's own API or WordPress.
  *
  * @param peer the other end of the connection
- * @param expectsContinue the client waits for `100 Continue`
+ * @param options `expectsContinue`: the client waits for `100 Continue`; `forwarded`: a worker has forwarded the request,
+ *   and WordPress's response is withheld
  */
 export function handleRequest(
   gateway: GatewayContext,
   request: IncomingMessage,
   response: ServerResponse,
   peer: Peer,
-  expectsContinue: boolean,
+  {
+    expectsContinue,
+    forwarded = null,
+  }: { readonly expectsContinue: boolean; readonly forwarded?: ForwardedLogin | null },
 ): void {
   const decision = evaluate(gateway, request, peer);
   if (decision === 'health-check') {
@@ -44,8 +49,12 @@ export function handleRequest(
     return;
   }
   if (respondToInspection(gateway, decision, request, response, peer)) return;
+  if (gateway.relay !== null && decision.kind === 'allow' && !isView(decision, request)) {
+    gateway.relay(request, response, peer, { expectsContinue });
+    return;
+  }
   if (decision.kind === 'refuse' || decision.isHostProved) {
-    handleDecision(gateway, decision, request, response, { peer, expectsContinue });
+    handleDecision(gateway, decision, request, response, { peer, expectsContinue, forwarded });
     return;
   }
   const { site, host, address, scheme } = decision;
@@ -64,7 +73,7 @@ export function handleRequest(
     let proved: Decision = decision;
     if (hostStatus === 'foreign') proved = refuseUnknownHost(gateway, host, address);
     if (hostStatus === 'busy') proved = { ...refuseUnknownHost(gateway, host, address), page: 'busy' };
-    handleDecision(gateway, proved, request, response, { peer, expectsContinue });
+    handleDecision(gateway, proved, request, response, { peer, expectsContinue, forwarded });
   });
 }
 
@@ -73,7 +82,7 @@ function handleDecision(
   decision: Decision,
   request: IncomingMessage,
   response: ServerResponse,
-  { peer, expectsContinue }: Pick<Arrived, 'peer' | 'expectsContinue'>,
+  { peer, expectsContinue, forwarded }: Pick<Arrived, 'peer' | 'expectsContinue' | 'forwarded'>,
 ): void {
   // The id of the request to WordPress is the key that disguises the names in a decoy.
   const requestId = (decision.kind === 'allow' ? decision.decoy?.requestId : undefined) ?? gateway.createRequestId();
@@ -86,7 +95,7 @@ function handleDecision(
     responder.page(decision.page, decision.rule);
     return;
   }
-  const current = { request, response, peer, responder, requestId, time, expectsContinue };
+  const current = { request, response, peer, responder, requestId, time, expectsContinue, forwarded };
   const { facts } = decision;
   const { sharedConnector } = decision.site.config;
   const asset = sharedConnector === undefined ? null : toAssetName(decision);
@@ -113,6 +122,8 @@ interface Arrived {
   /** Milliseconds since the Unix epoch. */
   readonly time: number;
   readonly expectsContinue: boolean;
+  /** Set for a login in a request that a worker has forwarded. */
+  readonly forwarded: ForwardedLogin | null;
 }
 
 /**
@@ -146,7 +157,9 @@ function dispatch(gateway: GatewayContext, decision: Allowed, arrived: Arrived):
     return;
   }
   const exchange = new AllowedExchange(gateway, decision, arrived);
-  if (!gateway.onPage(exchange)) gateway.onAllowed(exchange, exchange);
+  const { forwarded } = arrived;
+  if (forwarded !== null) gateway.onFactor(exchange, forwarded.factor, forwarded.withheld);
+  else if (!gateway.onPage(exchange)) gateway.onAllowed(exchange, exchange);
 }
 
 const UNCLEAR_FRAMING = new Set(['ambiguous:framing', 'ambiguous:host', 'ambiguous:expectation']);
@@ -212,7 +225,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
     else responder.loginClosed(closed, rule);
   }
 
-  allow(context: LoginContext | null, hook: ResponseHook | null): void {
+  allow(context: LoginContext | null, hook: ResponseHook | null, mayCheckPasswords = true): void {
     const { gateway, allowed } = this;
     const { request, response, peer, responder, requestId, time, expectsContinue } = this.arrived;
     const { site, snapshot, facts, openVerdict } = allowed;
@@ -230,7 +243,7 @@ class AllowedExchange implements Exchange, Continuation, ResponseHandler {
       return;
     }
     this.#isForwarded = true;
-    const more = { decoy: allowed.decoy?.reversible === true };
+    const more = { decoy: allowed.decoy?.reversible === true, repeated: !mayCheckPasswords };
     forward({
       request,
       response,

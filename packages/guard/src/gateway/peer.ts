@@ -25,6 +25,15 @@ const UNIX_WORD = 'unix';
 /** A connection over a Unix socket has no address. It comes from this machine. */
 const UNIX_ADDRESS: Address = { words: [0, 0, 0xffff, 0x7f000001], text: '127.0.0.1', family: 4 };
 
+/** The text of a peer's address for another process of guard, which `TrustedProxies.toRelayedPeer` reads. */
+export function printPeerAddress(address: Address): string {
+  return address === UNIX_ADDRESS ? UNIX_WORD : address.text;
+}
+
+function readPeerAddress(text: string): Address | null {
+  return text === UNIX_WORD ? UNIX_ADDRESS : parseAddress(text);
+}
+
 /** The addresses and ranges of a list of trusted proxies. */
 export function toProxyAddresses(lines: readonly string[]): AddressSet {
   return AddressSet.from(lines.filter((line) => line !== UNIX_WORD));
@@ -48,6 +57,11 @@ export class TrustedProxies {
 
   get addresses(): AddressSet {
     return this.#addresses;
+  }
+
+  /** The other end of a connection over guard's Unix socket. */
+  get unixPeer(): Peer {
+    return this.#unixPeer;
   }
 
   /** @returns whether there are other ones now; then open connections must be compared with them (`toCurrent`) */
@@ -84,6 +98,19 @@ export class TrustedProxies {
 
   #isTrusted(address: Address): boolean {
     return address === UNIX_ADDRESS ? this.#unixPeer.isTrusted : this.#addresses.has(address);
+  }
+
+  /** The other end of a connection that another process of guard has accepted; null when it can't be read. */
+  toRelayedPeer(origin: {
+    readonly address: string;
+    readonly headerFrom: string | null;
+    readonly scheme: Peer['scheme'];
+  }): Peer | null {
+    const address = readPeerAddress(origin.address);
+    const headerFrom = origin.headerFrom === null ? undefined : readPeerAddress(origin.headerFrom);
+    if (address === null || headerFrom === null) return null;
+    const peer = address === UNIX_ADDRESS ? this.#unixPeer : this.toPeer(address);
+    return { ...peer, scheme: origin.scheme, ...(headerFrom !== undefined && { headerFrom }) };
   }
 
   toPeer(address: Address): Peer {

@@ -13,7 +13,9 @@ import type { SocketAddress } from '../lib/socket-address.js';
 import type { LiveSnapshots } from '../rules/snapshot.js';
 import type { SiteConfig, SiteFacts, SiteId } from '../site.js';
 import type { SharedAssets } from '../sites/shared-assets.js';
-import { type ClientConnection, ClientConnectionTable } from './client-connection.js';
+import type { PoolShare, UpstreamPool } from '../upstream/upstream-pool.js';
+import type { ClientConnection } from './client-connection.js';
+import { ClientConnectionTable, type SharedConnectionCount } from './connection-table.js';
 import type { ApiHandler, GatewayContext } from './context.js';
 import type { Allowed } from './evaluate.js';
 import { handleRequest } from './handle-request.js';
@@ -23,6 +25,14 @@ import { OpenTunnels } from './open-tunnels.js';
 import { type Peer, TrustedProxies } from './peer.js';
 import { ProxyProtocol } from './proxy-protocol.js';
 import { findRawRequest, type RefusedBytes } from './raw-target.js';
+import {
+  type ForwardedLogin,
+  type RelayedOrigin,
+  type RelayRequest,
+  type RelayTarget,
+  readOrigin,
+  takeRelayHeader,
+} from './relay.js';
 import { recordVisit } from './respond.js';
 import { SiteRouter } from './site-router.js';
 import { findOrigin, recordMalformedRequest, SessionCache } from './visits.js';
@@ -35,6 +45,19 @@ export interface GuardServerOptions {
    * `takeActivationSocket`.
    */
   readonly socket?: ListeningDescriptor | undefined;
+  /**
+   * Set in the primary process of several: instead of the configured address it listens on this socket, for requests
+   * that worker processes relay.
+   */
+  readonly relayed?: RelayTarget;
+  /** Set in a worker process: passes requests to the primary process. */
+  readonly relay?: RelayRequest;
+  /** Set in a worker process: counts the connections of clients of all processes. */
+  readonly sharedConnections?: SharedConnectionCount;
+  /** How several processes share the connections to a site. Default: this one is the only one. */
+  readonly sharePool?: (site: SiteId) => PoolShare;
+  /** Called for each session that was not known before. */
+  onSession?(key: string, until: number): void;
   readonly snapshots: LiveSnapshots;
   readonly api: ApiHandler;
   readonly logger: Logger;
@@ -67,6 +90,14 @@ export interface Gateway {
   readonly servesNone: boolean;
   /** Requests that wait for a connection to WordPress. */
   readonly waiting: number;
+  /** The peer of a connection that is open. */
+  findPeer(socket: Socket): Peer | undefined;
+  /** The connections to a served site, for requests that another process forwards. */
+  findPool(site: SiteId): UpstreamPool | null;
+  /** Closes a connection of a client; see `ClientConnectionTable.shed`. */
+  shedConnection(address: string | null): void;
+  /** Adds a session that another process has seen. */
+  addSession(key: string, until: number): void;
   /** Accepted connections of clients, with details of the oldest ones. */
   readonly openClients: OpenClientsReport;
   /** @returns the address on which it listens */
@@ -80,6 +111,9 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+/** Room for the header of a relayed request besides those of the client, bytes. */
+const RELAY_HEADER_BYTES = 65_536;
+
 /** Used instead of the path of a Unix socket that was passed as a descriptor, since Node can't read that path. */
 const UNNAMED_SOCKET = { path: 'passed by the supervisor' };
 
@@ -87,14 +121,18 @@ const UNNAMED_SOCKET = { path: 'passed by the supervisor' };
 export function createGateway(parts: GuardServerOptions): Gateway {
   const { config, snapshots, api, logger, clock, hooks, observer = noopObserver, onSignal } = parts;
   const { limits } = config;
-  const router = new SiteRouter(config);
+  const router = new SiteRouter(config, parts.sharePool);
   const refusals = new RefusalCounter(logger, observer);
   const onRuleError = (rule: string, cause: unknown): void => {
     logger.error({ event: 'rule-failed', rule, err: cause }, 'a rule failed');
   };
   const trusted = new TrustedProxies(config.trustedProxies);
   let isUnix = false;
-  const connections = new ClientConnectionTable(limits, (limit) => refusals.add(`too-many-${limit}`));
+  const connections = new ClientConnectionTable(
+    limits,
+    (limit) => refusals.add(`too-many-${limit}`),
+    parts.sharedConnections ?? null,
+  );
   const gateway: GatewayContext = {
     router,
     snapshots: snapshots,
@@ -116,6 +154,7 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     onGuarded: (site) => parts.onGuarded?.(site),
     onNoUpstreamResponse: (site) => parts.onNoUpstreamResponse?.(site),
     trusted,
+    relay: parts.relay ?? null,
     findPeer: (socket) => connections.get(socket)?.peer,
     trustedHeaders: new Set(config.trustedProxyHeaders),
     targetBytes: limits.targetBytes,
@@ -125,10 +164,10 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     createRequestId: createRequestIds(),
     onRuleError,
     tunnels: new OpenTunnels(snapshots, onRuleError),
-    sessions: new SessionCache(),
+    sessions: new SessionCache((key, until) => parts.onSession?.(key, until)),
   };
   const server = createServer({
-    maxHeaderSize: limits.headerBytes,
+    maxHeaderSize: limits.headerBytes + (parts.relayed === undefined ? 0 : RELAY_HEADER_BYTES),
     headersTimeout: limits.headerSeconds * 1000,
     // A whole upload has no time limit. The connection's idle timeout ends inactive ones.
     requestTimeout: 0,
@@ -140,7 +179,10 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     // way.
     requireHostHeader: false,
     IncomingMessage: createRequestClass(
-      (request) => acceptHandshake(gateway, connections.get(request.socket), request),
+      (request) => {
+        const connection = connections.get(request.socket);
+        return connection?.isRelay === true ? null : acceptHandshake(gateway, connection, request);
+      },
       (request) => connections.get(request.socket)?.isFull === true,
     ),
     // Newer releases of Node call this; older ones read the property.
@@ -154,10 +196,21 @@ export function createGateway(parts: GuardServerOptions): Gateway {
   server.closeIdleConnections = () => {};
   const onRequest = (request: IncomingMessage, response: ServerResponse, continueFirst: boolean): void => {
     const connection = connections.get(request.socket);
+    // A client can't send this header: guard alone knows who is connected.
+    const relayed = takeRelayHeader(request);
     connection?.receive(request, response, () => {
-      observer.requested();
+      let forwarded: ForwardedLogin | null = null;
+      if (!connection.isRelay) observer.requested();
+      else {
+        const origin = readRelayedOrigin(connection, request, relayed);
+        if (origin === null) {
+          connection.abort();
+          return;
+        }
+        forwarded = origin.forwarded;
+      }
       try {
-        handleRequest(gateway, request, response, connection.peer, continueFirst);
+        handleRequest(gateway, request, response, connection.peer, { expectsContinue: continueFirst, forwarded });
       } catch (cause) {
         // A defect in guard must cost only this client's connection, not end the service.
         logger.error({ event: 'request-failed', err: cause }, 'a request could not be handled');
@@ -170,6 +223,21 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     if (peer === null) refusals.add('no-address');
     return peer;
   };
+  const readRelayedOrigin = (
+    connection: ClientConnection,
+    request: IncomingMessage,
+    header: string | undefined,
+  ): RelayedOrigin | null => {
+    const origin = readOrigin(parts.relayed?.key ?? '', header);
+    const peer = origin === null ? null : trusted.toRelayedPeer(origin);
+    if (origin === null || peer === null) {
+      logger.error({ event: 'relayed-request-refused' }, 'A request on the socket of the processes is not theirs.');
+      return null;
+    }
+    connection.peer = peer;
+    request.httpVersion = origin.httpVersion;
+    return origin;
+  };
   const proxies = new ProxyProtocol({
     trusted,
     timeoutMs: limits.headerSeconds * 1000,
@@ -180,7 +248,9 @@ export function createGateway(parts: GuardServerOptions): Gateway {
       logger.debug({ event: 'proxy-header-refused', fault, address: address.text }, 'no valid PROXY header');
     },
   });
-  if (config.proxyProtocol) proxies.attach(server);
+  if (parts.relayed !== undefined) {
+    server.on('connection', (socket) => connections.accept(socket, trusted.unixPeer, true));
+  } else if (config.proxyProtocol) proxies.attach(server);
   else {
     server.on('connection', (socket) => {
       const peer = readPeer(socket);
@@ -262,8 +332,12 @@ export function createGateway(parts: GuardServerOptions): Gateway {
     get waiting() {
       return router.waiting;
     },
+    findPeer: gateway.findPeer,
+    findPool: (site) => router.findServed(site)?.pool ?? null,
+    shedConnection: (address) => connections.shed(address),
+    addSession: (key, until) => gateway.sessions.addKey(key, until),
     async listen() {
-      const bound = await listenOn(server, parts.socket ?? config.listen);
+      const bound = await listenOn(server, parts.relayed ?? parts.socket ?? config.listen);
       const address = bound ?? ('path' in config.listen ? config.listen : UNNAMED_SOCKET);
       isUnix = 'path' in address;
       return address;

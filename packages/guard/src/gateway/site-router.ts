@@ -4,7 +4,7 @@ import type { AddressSet } from '../lib/address-set.js';
 import { isSameData } from '../lib/collections.js';
 import { toUpstreamAddress } from '../lib/socket-address.js';
 import type { QuarantinedSite, SiteConfig, SiteId } from '../site.js';
-import { UpstreamPool } from '../upstream/upstream-pool.js';
+import { type PoolShare, UpstreamPool } from '../upstream/upstream-pool.js';
 import { toHostName } from './machine-hosts.js';
 import { toProxyAddresses } from './peer.js';
 
@@ -25,18 +25,20 @@ export interface RoutedSite {
 class SitePool {
   readonly upstream: string;
   readonly maxConnections: number;
+  readonly #shared: PoolShare | null;
   #pool: UpstreamPool | null = null;
   /** What a pool that a request under way still creates begins with. */
   #ended: 'retired' | 'closed' | null = null;
 
-  constructor(upstream: string, maxConnections: number) {
+  constructor(upstream: string, maxConnections: number, shared: PoolShare | null) {
     this.upstream = upstream;
     this.maxConnections = maxConnections;
+    this.#shared = shared;
   }
 
   get(): UpstreamPool {
     if (this.#pool === null) {
-      this.#pool = new UpstreamPool(toUpstreamAddress(this.upstream), this.maxConnections);
+      this.#pool = new UpstreamPool(toUpstreamAddress(this.upstream), this.maxConnections, this.#shared);
       if (this.#ended === 'retired') this.#pool.retire();
       if (this.#ended === 'closed') this.#pool.close();
     }
@@ -96,7 +98,11 @@ export class SiteRouter {
   readonly #served = new Map<SiteId, Route>();
   readonly #quarantined = new Map<SiteId, Quarantine>();
 
-  constructor(config: Config) {
+  /** @param sharePool returns how processes share the connections to a site; null when only this one connects to it */
+  constructor(
+    config: Config,
+    private readonly sharePool: (site: SiteId) => PoolShare | null = () => null,
+  ) {
     this.#limits = config.limits;
     const { sites, quarantined, trustedProxies } = config;
     this.applyChange({ served: sites, quarantined, removed: [], trustedProxies });
@@ -132,7 +138,9 @@ export class SiteRouter {
         known.config.upstream === config.upstream &&
         known.sitePool.maxConnections === upstreamConnections;
       if (keepsPool) before.delete(config.id);
-      const sitePool = keepsPool ? known.sitePool : new SitePool(config.upstream, upstreamConnections);
+      const sitePool = keepsPool
+        ? known.sitePool
+        : new SitePool(config.upstream, upstreamConnections, this.sharePool(config.id));
       this.#route(new Route(config, sitePool, upstreamSeconds * 1000, withMachineProxies(config, trustedProxies)));
     }
     for (const site of quarantined) {
@@ -201,6 +209,11 @@ export class SiteRouter {
   get only(): RoutedSite | null {
     if (this.#served.size !== 1 || this.#quarantined.size > 0) return null;
     return this.#served.values().next().value ?? null;
+  }
+
+  /** The served site with this id, or null. */
+  findServed(id: SiteId): RoutedSite | null {
+    return this.#served.get(id) ?? null;
   }
 
   /** Whether there are sites, and none of them can be served. */

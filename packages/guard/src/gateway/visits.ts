@@ -120,10 +120,22 @@ const MAX_SESSIONS = 10_000;
 export class SessionCache {
   readonly #until = new Map<string, number>();
 
+  /** @param onAdded called for each session that was not known, or not for long */
+  constructor(private readonly onAdded: (key: string, until: number) => void = () => {}) {}
+
   /** @param cookie header of a request whose session WordPress has confirmed */
   add(site: SiteId, cookie: string | undefined, names: SessionCookieNames, now: number): void {
     const session = toSessionKey(site, cookie, names);
-    if (session !== null) setBounded(this.#until, session, now + SESSION_MS, MAX_SESSIONS);
+    if (session === null) return;
+    const before = this.#until.get(session) ?? 0;
+    this.addKey(session, now + SESSION_MS);
+    // A minute is a small part of the time that it stays.
+    if (now + SESSION_MS - before > 60_000) this.onAdded(session, now + SESSION_MS);
+  }
+
+  /** Adds a session that `onAdded` of another cache has got. */
+  addKey(key: string, until: number): void {
+    setBounded(this.#until, key, until, MAX_SESSIONS);
   }
 
   has(site: SiteId, cookie: string | undefined, names: SessionCookieNames, now: number): boolean {

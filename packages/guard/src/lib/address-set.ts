@@ -121,6 +121,11 @@ export class AddressSet {
     return set.size === 0 ? AddressSet.empty : set;
   }
 
+  /** The contents, for `unpack` in another thread or process. */
+  pack(): PackedAddresses {
+    return { v4: this.#v4, v4From: this.#v4From, v4To: this.#v4To, v6From: this.#v6From, v6To: this.#v6To };
+  }
+
   /** Returns the set with or without a single IPv4 address. Takes a millisecond for a million addresses. */
   withSingle(address: Address, present: boolean): AddressSet {
     const word = address.words[3];

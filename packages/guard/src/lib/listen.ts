@@ -60,6 +60,8 @@ export async function listenOn(
     await rm(path, { force: true });
     await listenOnPath();
   }
+  // In a worker process, the primary one creates the file, and `listen` returns before that.
+  chmodSync(path, SOCKET_MODE);
   return address;
 }
 

@@ -10,26 +10,29 @@ export interface TimedAddress {
   readonly until: number;
 }
 
+/** The contents of a set in a form that can be passed between processes. */
+export interface PackedTimedAddresses {
+  /** Single IPv4 addresses, sorted, and the end of each block. */
+  readonly singles: Uint32Array;
+  readonly ends: Float64Array;
+  readonly ranges: readonly (Range & TimedAddress)[];
+}
+
 /**
  * An immutable set of addresses and ranges, each with its own end time. Single IPv4 addresses are sorted in typed
  * arrays; ranges are few, and only searched for an address that is in one of them.
  */
 export class TimedAddresses {
-  static readonly empty = new TimedAddresses([], []);
+  static readonly empty = new TimedAddresses({ singles: new Uint32Array(), ends: new Float64Array(), ranges: [] });
 
   readonly #singles: Uint32Array;
   readonly #ends: Float64Array;
-  readonly #ranges: readonly (Range & { readonly until: number })[];
+  readonly #ranges: PackedTimedAddresses['ranges'];
   readonly #inRange: AddressSet;
 
-  private constructor(
-    singles: readonly { readonly word: number; readonly until: number }[],
-    ranges: readonly (Range & { readonly until: number; readonly value: string })[],
-  ) {
-    // Several blocks may name one address, some of them as a carried one. The block that ends last is found first.
-    const sorted = [...singles].sort((a, b) => a.word - b.word || b.until - a.until);
-    this.#singles = Uint32Array.from(sorted, ({ word }) => word);
-    this.#ends = Float64Array.from(sorted, ({ until }) => until);
+  private constructor({ singles, ends, ranges }: PackedTimedAddresses) {
+    this.#singles = singles;
+    this.#ends = ends;
     this.#ranges = ranges;
     this.#inRange = AddressSet.from(ranges.map(({ value }) => value));
   }
@@ -37,7 +40,7 @@ export class TimedAddresses {
   /** @param blocks at most one for each address; values that `parseRange` rejects are omitted */
   static from(blocks: Iterable<TimedAddress>): TimedAddresses {
     const singles: { word: number; until: number }[] = [];
-    const ranges: (Range & { until: number; value: string })[] = [];
+    const ranges: (Range & TimedAddress)[] = [];
     for (const { value, until } of blocks) {
       const word = parseIPv4(value);
       if (word >= 0) singles.push({ word, until });
@@ -49,7 +52,22 @@ export class TimedAddresses {
         if (carried !== null) singles.push({ word: carried.from[3], until });
       }
     }
-    return singles.length + ranges.length === 0 ? TimedAddresses.empty : new TimedAddresses(singles, ranges);
+    // Several blocks may name one address, some of them as a carried one. The block that ends last is found first.
+    singles.sort((a, b) => a.word - b.word || b.until - a.until);
+    return TimedAddresses.unpack({
+      singles: Uint32Array.from(singles, ({ word }) => word),
+      ends: Float64Array.from(singles, ({ until }) => until),
+      ranges,
+    });
+  }
+
+  /** Builds the set that `pack` has packed, perhaps in another process. */
+  static unpack(packed: PackedTimedAddresses): TimedAddresses {
+    return packed.singles.length + packed.ranges.length === 0 ? TimedAddresses.empty : new TimedAddresses(packed);
+  }
+
+  pack(): PackedTimedAddresses {
+    return { singles: this.#singles, ends: this.#ends, ranges: this.#ranges };
   }
 
   get size(): number {

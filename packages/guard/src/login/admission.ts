@@ -21,7 +21,11 @@ export function createLoginHook(login: LoginServices): RequestHooks['onAllowed']
     const basic = createRequestCredentials(login, exchange);
     admitLogin(login, exchange, basic, {
       admitted: (admitted) =>
-        next.allow(admitted.loginContext, createLoginResponseHook(login, exchange, admitted, basic)),
+        next.allow(
+          admitted.loginContext,
+          createLoginResponseHook(login, exchange, admitted, basic),
+          admitted.mayCheckPasswords,
+        ),
       refused: (closed) => next.refuse(LOGIN_LIMIT, closed),
       clientClosed: () => next.clientClosed(),
     });
@@ -57,20 +61,24 @@ function admitLogin(
   admission: AdmissionHandlers,
 ): void {
   const { allowed, request, response } = exchange;
-  const { site, snapshot, facts, loginRoute, address } = allowed;
+  const { site, snapshot, facts, loginRoute } = allowed;
   const { limit } = snapshot.login;
   const siteId = site.config.id;
   const byForm = isLoginForm(facts, loginRoute);
   const isCertain = (): boolean =>
     byForm || (checksPassword(facts, loginRoute) && (basic?.owner() ?? 'unknown') === 'unknown');
   const certain = isCertain();
-  const foreign = limit !== 0 && isCrossSite(request.headers, allowed.host, site.config.hosts);
+  const { own, key } = toAttemptKeys(allowed, request);
+  const foreign = key !== own;
   const device = !foreign && mayCarryPassword(facts) ? findUnlockedBrowser(login, allowed, request) : null;
-  const own = toClientKey(address);
-  const key = foreign ? toCrossSiteKey(own) : own;
   const ownForm = loginRoute === 'login' && hasOpaqueOrigin(request.headers);
   const order = foreign && byForm && !ownForm ? 'other-site' : null;
-  const admit = (permit: Permit | null, why: RefuseReason | null, lock: Lock | null = null): void => {
+  const admit = (
+    permit: Permit | null,
+    why: RefuseReason | null,
+    lock: Lock | null = null,
+    mayCheckPasswords = true,
+  ): void => {
     const loginContext = toLoginContext(login, allowed, request, {
       why,
       device,
@@ -79,7 +87,10 @@ function admitLogin(
     });
     const likelihood = toPasswordLikelihood(facts, isCertain());
     const lockedUntil = lock?.until ?? null;
-    admission.admitted({ permit, certain: isCertain(), likelihood, device, key, lockedUntil, loginContext });
+    const certain = isCertain();
+    admission.admitted({
+      ...{ permit, certain, likelihood, device, key, lockedUntil, loginContext, mayCheckPasswords },
+    });
   };
   const respondLocked = (lock: Lock): void => {
     const isAway = login.missingReports.isAway(siteId);
@@ -92,7 +103,11 @@ function admitLogin(
     admit(null, null);
     return;
   }
-  const closed = snapshot.login.away(facts.now).away ? 'away' : snapshot.login.mayLogIn(address) ? null : 'access';
+  const closed = snapshot.login.away(facts.now).away
+    ? 'away'
+    : snapshot.login.mayLogIn(allowed.address)
+      ? null
+      : 'access';
   const locked = [own, key].find((each) => login.attempts.isLocked(siteId, each, limit, facts.now));
   if (limit === 0) admit(null, closed);
   else if (locked !== undefined) {
@@ -133,6 +148,7 @@ function admitLogin(
       }
     };
     if (permit !== null) check(permit);
+    else if (!certain && login.onPasswordInView !== undefined) admit(null, null, null, false);
     else if (!certain) admit(null, 'busy');
     else
       waitForPermit(login, allowed, key, response, {
@@ -141,6 +157,16 @@ function admitLogin(
         clientClosed: () => admission.clientClosed(),
       });
   }
+}
+
+/** The key of the client's own failures, and the one under which those of this request are counted. */
+export function toAttemptKeys(
+  { address, host, site, snapshot }: Pick<AllowedRequest, 'address' | 'host' | 'site' | 'snapshot'>,
+  { headers }: Pick<IncomingMessage, 'headers'>,
+): { readonly own: string; readonly key: string } {
+  const own = toClientKey(address);
+  const foreign = snapshot.login.limit !== 0 && isCrossSite(headers, host, site.config.hosts);
+  return { own, key: foreign ? toCrossSiteKey(own) : own };
 }
 
 function combinePermits(first: Permit, second: Permit): Permit {

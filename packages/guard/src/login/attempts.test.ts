@@ -101,6 +101,40 @@ describe('memory', () => {
   });
 });
 
+describe('a copy of the locks', () => {
+  it('stays equal to them while addresses are locked, forgiven, forgotten, dropped to make room, and when locks end', () => {
+    const attempts = new LoginAttempts(undefined, 20);
+    const copy = new Map<string, number>();
+    attempts.watchLocks((site, key, entry) => {
+      if (entry === null) copy.delete(`${site} ${key}`);
+      else copy.set(`${site} ${key}`, entry.lockedUntil);
+    });
+    const isEqual = () =>
+      expect([...copy].sort()).toEqual(
+        [...attempts.allLocks()].map(([site, key, entry]) => [`${site} ${key}`, entry.lockedUntil]).sort(),
+      );
+    const lock = (key: string, now: number) => {
+      for (let j = 0; j < 3; j++) attempts.recordFailure('site', key, 3, now, 7);
+    };
+    for (let i = 0; i < 10; i++) lock(`address${i}`, NOW);
+    expect(copy.size).toBe(10);
+    isEqual();
+    attempts.forget('site', 'address0');
+    attempts.recordSuccess('site', 'address1', 7, NOW);
+    isEqual();
+    for (let i = 0; i < 30; i++) lock(`later${i}`, NOW + 1000);
+    isEqual();
+    attempts.restore('site', [], NOW + 2000);
+    expect(copy.size).toBe(0);
+    lock('address0', NOW + 3000);
+    attempts.sweep(NOW + 3600_000);
+    expect(copy.size).toBe(1);
+    attempts.sweep(NOW + 3000 + 3600_000);
+    expect(copy.size).toBe(0);
+    isEqual();
+  });
+});
+
 describe('failures and locks in the database', () => {
   const lift = (db: TestDatabase, keys: string[] | null) =>
     deleteLoginLocks(db, {

@@ -76,6 +76,9 @@ export interface Permit {
 /** Limit of entries in memory, for all sites together. */
 const ENTRIES_MAX = 100_000;
 
+/** Called with each new lock, and with null when there is none any more: at most half a minute after its end by time. */
+export type LockListener = (site: SiteId, key: string, entry: AttemptEntry | null) => void;
+
 interface KeyedEntry {
   readonly site: SiteId;
   readonly key: string;
@@ -91,6 +94,7 @@ export class LoginAttempts {
   readonly limiter = new ConcurrencyLimiter();
   readonly #open = new Map<string, KeyedEntry>();
   readonly #locked = new Map<string, KeyedEntry>();
+  #onLock: LockListener = () => {};
 
   /**
    * @param onChange called after a change; the entry is null when it was removed
@@ -199,8 +203,20 @@ export class LoginAttempts {
   /** Removes the lock and the count, on behalf of the owner. */
   forget(site: SiteId, key: string): void {
     const full = `${site} ${key}`;
-    if (!this.#open.delete(full) && !this.#locked.delete(full)) return;
+    const isLocked = this.#locked.delete(full);
+    if (!this.#open.delete(full) && !isLocked) return;
+    if (isLocked) this.#onLock(site, key, null);
     this.onChange(site, key, null);
+  }
+
+  /** Sets the only listener for locks. */
+  watchLocks(listener: LockListener): void {
+    this.#onLock = listener;
+  }
+
+  /** All locks; one may be listed up to half a minute after its end. */
+  *allLocks(): Generator<readonly [site: SiteId, key: string, entry: AttemptEntry]> {
+    for (const { site, key, entry } of this.#locked.values()) yield [site, key, entry];
   }
 
   /** Active locks of a site, newest first. */
@@ -214,7 +230,11 @@ export class LoginAttempts {
   /** Replaces the entries of a site with the stored ones. */
   restore(site: SiteId, stored: readonly StoredAttempt[], now: number): void {
     for (const map of [this.#open, this.#locked]) {
-      for (const [full, entry] of map) if (entry.site === site) map.delete(full);
+      for (const [full, entry] of map) {
+        if (entry.site !== site) continue;
+        map.delete(full);
+        if (map === this.#locked) this.#onLock(site, entry.key, null);
+      }
     }
     for (const { key, ...entry } of stored) {
       if (!isExpired(entry, now)) this.#set({ site, key, entry: correctClock(entry, now) }, now);
@@ -242,6 +262,7 @@ export class LoginAttempts {
       if (keyed.entry.lockedUntil > now) continue;
       this.#locked.delete(full);
       this.#open.set(full, keyed);
+      this.#onLock(keyed.site, keyed.key, null);
     }
   }
 
@@ -266,8 +287,10 @@ export class LoginAttempts {
   #set(keyed: KeyedEntry, now: number): void {
     const full = `${keyed.site} ${keyed.key}`;
     this.#open.delete(full);
-    this.#locked.delete(full);
-    (keyed.entry.lockedUntil > now ? this.#locked : this.#open).set(full, keyed);
+    const wasLocked = this.#locked.delete(full);
+    const isLocked = keyed.entry.lockedUntil > now;
+    (isLocked ? this.#locked : this.#open).set(full, keyed);
+    if (isLocked || wasLocked) this.#onLock(keyed.site, keyed.key, isLocked ? keyed.entry : null);
     while (this.size > this.max) {
       const oldest = findOldest(this.#open, full) ?? findOldest(this.#locked, full);
       if (oldest === undefined) return;

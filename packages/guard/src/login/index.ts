@@ -10,6 +10,7 @@ import { createLoginAttemptRepository } from './login-attempt-repository.js';
 import { deleteLoginLocks, sqlLoginAttemptStore } from './login-attempts-store.js';
 import { CHECK_WAIT_MS, type SecondFactor } from './login-services.js';
 import { createMissingReports } from './missing-reports.js';
+import { createViewDesk, type ViewDesk } from './remote-views.js';
 import { sqlThrottledAccountsStore } from './throttled-accounts.js';
 
 export { type LoginAttempts, recordSuccess, type StoredAttempt, toCrossSiteKey } from './attempts.js';
@@ -24,6 +25,7 @@ export {
 } from './login-addresses.js';
 export { deleteLoginLocks, type LoginAttemptTables, loginAttemptMigrations } from './login-attempts-store.js';
 export type { SecondFactor } from './login-services.js';
+export type { ViewDesk } from './remote-views.js';
 export { readLoginAccess } from './set-login-access.js';
 export {
   sqlThrottledAccountsStore,
@@ -34,6 +36,8 @@ export {
 /** The running Login Security. */
 export interface LoginSecurity extends RunningFeature {
   readonly attempts: LoginAttempts;
+  /** For views that worker processes forward. */
+  readonly views: ViewDesk;
   /** Sets the handler of logins that need a second factor. Must be called before the first request. */
   setSecondFactor(secondFactor: SecondFactor): void;
   /** Locked addresses, newest first. */
@@ -61,7 +65,7 @@ export interface LoginSecurity extends RunningFeature {
 export const loginSecurity: Feature<LoginSecurity> = {
   name: 'login',
   async start(services) {
-    const { siteList, db, sites, connectors, wordpress, feed, clock, logger } = services;
+    const { siteList, snapshots, db, sites, connectors, wordpress, feed, clock, logger } = services;
     const lockListeners: ((site: SiteId, address: string, until: number) => void)[] = [];
     const renameListeners: ((site: SiteId, user: NewName) => Promise<void>)[] = [];
     const throttledUsers = sqlThrottledAccountsStore(db);
@@ -100,14 +104,15 @@ export const loginSecurity: Feature<LoginSecurity> = {
     });
     const { attempts, throttled, whenStored } = repository;
     let secondFactor: SecondFactor | null = null;
+    const getSecondFactor = (): SecondFactor => {
+      if (secondFactor === null) throw new Error('The second factor has not started.');
+      return secondFactor;
+    };
     const onAllowed = createLoginHook({
       ...{ attempts, throttled, whenStored, missingReports, clock, logger },
       basicCredentials: new BasicCredentials(),
       waitMs: CHECK_WAIT_MS,
-      secondFactor() {
-        if (secondFactor === null) throw new Error('The second factor has not started.');
-        return secondFactor;
-      },
+      secondFactor: getSecondFactor,
     });
     const ready = async () => {
       const stored = await listSitesWithRows(db, 'login_attempts', 'login_unlocks');
@@ -116,8 +121,12 @@ export const loginSecurity: Feature<LoginSecurity> = {
 
     return {
       ready: ready(),
-      hooks: { onAllowed },
+      hooks: { onAllowed, onFactor: (...args) => getSecondFactor().begin(...args) },
       attempts,
+      views: createViewDesk(
+        { attempts, throttled, missingReports, whenStored, clock, logger },
+        { getLimit: (site) => snapshots.get(site).login.limit, find: (site) => siteList.find(site) },
+      ),
       setSecondFactor(given) {
         secondFactor = given;
       },

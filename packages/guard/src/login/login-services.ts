@@ -1,5 +1,4 @@
-import type { Exchange } from '../hooks.js';
-import type { RawHeaders } from '../http/headers.js';
+import type { Exchange, WithheldResponse } from '../hooks.js';
 import type { Clock } from '../lib/clock.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteConfig, SiteId } from '../site.js';
@@ -11,17 +10,25 @@ import type { ThrottledAccounts } from './throttled-accounts.js';
 
 /** Dependencies of the hook of Login Security, except the snapshot of settings. */
 export interface LoginServices {
-  readonly attempts: LoginAttempts;
-  readonly throttled: ThrottledAccounts;
+  readonly attempts: Pick<
+    LoginAttempts,
+    'isLocked' | 'getEntry' | 'tryAcquire' | 'enqueue' | 'enqueueCheck' | 'recordFailure' | 'recordSuccess'
+  >;
+  readonly throttled: Pick<ThrottledAccounts, 'recordFailure'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly basicCredentials: BasicCredentials;
   /** Longest wait for a permit, milliseconds. */
   readonly waitMs: number;
-  readonly missingReports: MissingReports;
+  readonly missingReports: Omit<MissingReports, 'stop'>;
   /** The response to a failed login waits for this; see `LoginAttemptRepository.whenStored`. */
   whenStored(site: SiteId): Promise<void>;
   secondFactor(): SecondFactor;
+  /**
+   * Set where views get no permit, so that WordPress must check no password in them. Called when a plugin wanted to
+   * check one in a view all the same.
+   */
+  readonly onPasswordInView?: (site: SiteId) => void;
 }
 
 /** The part of the second factor that Login Security uses. It starts after Login Security. */
@@ -39,11 +46,6 @@ export interface SecondFactor {
 
 /** A second factor that the connector requires. */
 export type ReportedFactor = NonNullable<LoginReport['factor']>;
-
-export interface WithheldResponse {
-  readonly status: number;
-  readonly headers: RawHeaders;
-}
 
 /** Long enough for a slow password check to end, short enough for a user who waits for the page. */
 export const CHECK_WAIT_MS = 10_000;

@@ -10,13 +10,15 @@ import {
 } from '../http/login-cookies.js';
 import { startsSession } from '../http/session-cookies.js';
 import { resolveWithin } from '../lib/clock.js';
+import type { Logger } from '../lib/logger.js';
 import { isLoginForm } from '../rules/login-policy.js';
-import type { SessionCookieNames } from '../site.js';
+import type { SessionCookieNames, SiteId } from '../site.js';
 import type { LoginContext, LoginReport, RefuseReason } from '../wordpress/login-headers.js';
 import { isSignedIn } from '../wordpress/signature.js';
 import { type Permit, recordSuccess, toBrowserKey } from './attempts.js';
 import type { RequestCredentials } from './basic-credentials.js';
 import type { PasswordLikelihood } from './concurrency-limiter.js';
+import type { AttemptEntry } from './lockout-rule.js';
 import type { LoginServices } from './login-services.js';
 import { classifyUnsignedResponse, type ReportLookup, toCountedOutcome } from './missing-reports.js';
 import type { CheckOutcome } from './password-check-queue.js';
@@ -36,6 +38,8 @@ export interface LoginAdmission {
   readonly device: KnownBrowser | null;
   /** Key under which failures are counted, in addition to that of the browser. */
   readonly key: string;
+  /** Whether WordPress may check passwords, unless the context says something else. */
+  readonly mayCheckPasswords: boolean;
 }
 
 /**
@@ -61,13 +65,7 @@ export function createLoginResponseHook(
     exchange.countLoginFailure(name);
     const now = login.clock();
     const entry = login.attempts.recordFailure(id, key, limit, now, user);
-    if (entry.lockedUntil > now && entry.lastFailure === now) {
-      const until = new Date(entry.lockedUntil).toISOString();
-      login.logger.info(
-        { event: 'login-locked', site: id, address: address.text, failures: entry.failures, until, requestId },
-        'An address failed to log in too often and has to wait.',
-      );
-    }
+    logLock(login.logger, entry, { site: id, address: address.text, requestId, now });
     if (limit === 0) return;
     // Counted for any account, so that a cookie that many addresses use for guesses soon loses its privilege.
     if (device !== null) login.attempts.recordFailure(id, toBrowserKey(device), limit, now, user);
@@ -186,6 +184,7 @@ export function createLoginResponseHook(
       }
       report = read;
       if (read.refused > 0) recordRefused(read);
+      if (!admitted.mayCheckPasswords) login.onPasswordInView?.(id);
       if (read.refused > 0 && lockedUntil !== null) addRetryAfter(headers, status, lockedUntil - login.clock());
       const stored = countReport(read);
       // A refused check must look like a failed one, and take as long.
@@ -219,6 +218,21 @@ export function createLoginResponseHook(
       return null;
     },
   };
+}
+
+/** Logs a lock that begins with a failure. */
+export function logLock(
+  logger: Logger,
+  { failures, lastFailure, lockedUntil }: AttemptEntry,
+  failed: { readonly site: SiteId; readonly address: string; readonly requestId: string; readonly now: number },
+): void {
+  const { now, ...rest } = failed;
+  if (lockedUntil <= now || lastFailure !== now) return;
+  const until = new Date(lockedUntil).toISOString();
+  logger.info(
+    { event: 'login-locked', ...rest, failures, until },
+    'An address failed to log in too often and has to wait.',
+  );
 }
 
 /** The rule names recorded for requests whose passwords WordPress had to refuse unchecked. */

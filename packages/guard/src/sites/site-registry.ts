@@ -3,6 +3,7 @@ import type { Address } from '../lib/address.js';
 import { AddressSet } from '../lib/address-set.js';
 import type { Clock } from '../lib/clock.js';
 import { TimedAddresses } from '../lib/timed-addresses.js';
+import type { SnapshotInput } from '../rules/rule.js';
 import { type LiveSnapshots, SnapshotCache } from '../rules/snapshot.js';
 import {
   defaultSiteSettings,
@@ -48,6 +49,7 @@ export class SiteRegistry {
   readonly #pauses = new Map<SiteId, NodeJS.Timeout>();
   readonly #throttledUsers = new Map<SiteId, readonly number[]>();
   #onResumed: (site: SiteId) => void = () => {};
+  #onChanged: (site: SiteId) => void = () => {};
 
   /**
    * @param getHome URL path of a site's home, used until the connector has reported it
@@ -129,6 +131,7 @@ export class SiteRegistry {
     this.#sites.delete(site);
     this.#withSettings.delete(site);
     this.#snapshots.delete(site);
+    this.#onChanged(site);
   }
 
   /**
@@ -139,6 +142,14 @@ export class SiteRegistry {
     this.#onResumed = listener;
   }
 
+  /**
+   * Sets the only listener.
+   * @param listener called when the data of a site's snapshot have changed, or its state was deleted
+   */
+  onChanged(listener: (site: SiteId) => void): void {
+    this.#onChanged = listener;
+  }
+
   /** Stops the timers of pauses. After that, the end of a pause swaps no snapshot. */
   stop(): void {
     for (const timer of this.#pauses.values()) clearTimeout(timer);
@@ -146,13 +157,18 @@ export class SiteRegistry {
   }
 
   #swap(site: SiteId): void {
+    this.#snapshots.swap(site, this.#cache.compile(this.getSnapshotInput(site)));
+    this.#onChanged(site);
+  }
+
+  /** Returns what the snapshot of a site is compiled from now. */
+  getSnapshotInput(site: SiteId): SnapshotInput {
     const { facts, blocked, blockedUntil, settings } = this.get(site);
     const { options, siteSecurity, login } = this.getEffectiveSettings(site);
-    const paths = facts?.paths ?? defaultPathsAt(this.#getHome(site).toLowerCase());
     const paused = settings.pausedUntil > this.#clock();
-    const input = {
+    return {
       options,
-      paths,
+      paths: facts?.paths ?? defaultPathsAt(this.#getHome(site).toLowerCase()),
       blocked: paused ? AddressSet.empty : blocked,
       blockedUntil: paused ? TimedAddresses.empty : blockedUntil,
       login,
@@ -162,7 +178,6 @@ export class SiteRegistry {
       signedXmlRpc: siteSecurity.signed_xml_rpc === 1 ? (facts?.signedXmlRpc ?? []) : [],
       language: this.language(site),
     };
-    this.#snapshots.swap(site, this.#cache.compile(input));
   }
 
   #waitForResume(site: SiteId): void {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { UploadLimiter, UploadWaiter } from './upload-limiter.js';
 import type { UpstreamConnection } from './upstream-client.js';
-import type { UploadLimiter, UploadWaiter } from './upstream-pool.js';
 
 /**
  * Streams the client's body to WordPress's web server. Pauses the request while the server reads nothing; the caller

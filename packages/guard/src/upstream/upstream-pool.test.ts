@@ -1,7 +1,9 @@
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { SlowDownloads } from './slow-downloads.js';
+import { UploadLimiter, type UploadWaiter } from './upload-limiter.js';
 import { UpstreamConnection } from './upstream-client.js';
-import { SlowDownloads, toIdleMs, UploadLimiter, type UploadWaiter } from './upstream-pool.js';
+import { ownConnections, toIdleMs } from './upstream-pool.js';
 
 /** @param connections the pool's maximum */
 function uploadLimiter(connections = 16) {
@@ -34,6 +36,17 @@ describe('an idle connection to the web server', () => {
     ['keeps it for a minute', 60, 4000],
   ])('is kept for a shorter time than the web server keeps it, which %s', (_what, seconds, idleMs) => {
     expect(toIdleMs(seconds)).toBe(idleMs);
+  });
+});
+
+describe('the connections that each of several processes uses without asking', () => {
+  it.each([
+    ['half of them in all', 128, 2, 32],
+    ['at least one for each address', 16, 2, 4],
+    ['none if no address could use one', 15, 2, 0],
+    ['none of a single connection', 1, 2, 0],
+  ])('are %s', (_which, maximum, workers, own) => {
+    expect(ownConnections(maximum, workers)).toBe(own);
   });
 });
 

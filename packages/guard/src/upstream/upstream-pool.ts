@@ -1,175 +1,10 @@
 import { networkKey } from '../lib/address.js';
 import { Limiter } from '../lib/limiter.js';
-import { Shares } from '../lib/shares.js';
 import { type SocketAddress, toUpstreamAuthority } from '../lib/socket-address.js';
 import { toClientResponseHead } from './message-head.js';
+import { SlowDownloads } from './slow-downloads.js';
+import { UploadLimiter } from './upload-limiter.js';
 import { UpstreamConnection, type UpstreamFailure } from './upstream-client.js';
-
-/** A request whose body is too long or too slow to be buffered before it acquires a connection. */
-export interface UploadWaiter {
-  /** Key of the client's address. */
-  readonly from: string;
-  /** The request may acquire a connection to WordPress. */
-  granted(): void;
-  /** Too many requests are queued already, or this one has stalled and others are queued. */
-  refused(): void;
-  /** Bytes of the body that have arrived; null while the body is not being read, so that no more can arrive. */
-  received(): number | null;
-}
-
-/** Interval between two checks for stalled bodies while others wait, milliseconds. */
-const STALL_CHECK_MS = 1000;
-/** A body that receives fewer bytes between two checks has stalled. */
-const STALLED_BYTES = 1024;
-
-/**
- * Permits to hold a connection to WordPress while a body arrives. Clients may send slowly, so uploads get at most half
- * of the connections, and those of one address an eighth; the other connections stay free for other requests. Some
- * permits are reserved for addresses that hold none. When such an address is queued nevertheless, a stalled body is
- * cut: the newest one of the address that holds most permits in the network that holds most.
- */
-export class UploadLimiter {
-  readonly #perAddress: number;
-  /**
-   * The bytes that had arrived at the last check; null before the first. In the order in which permits were granted.
-   */
-  readonly #granted = new Map<UploadWaiter, number | null>();
-  readonly #limiter: Limiter<UploadWaiter>;
-  #checks: NodeJS.Timeout | undefined;
-
-  /** @param connections maximum of connections to one web server */
-  constructor(connections: number) {
-    const permits = Math.max(1, Math.floor(connections / 2));
-    this.#perAddress = Math.max(1, Math.floor(connections / 8));
-    this.#limiter = new Limiter({
-      permits,
-      reserve: Math.floor(permits / 8),
-      waiting: permits * 8,
-      toGroup: networkKey,
-      grant: (upload) => this.#grant(upload),
-      refuse: (upload) => upload.refused(),
-    });
-  }
-
-  acquire(upload: UploadWaiter): void {
-    if (this.#limiter.tryAcquire(upload.from, this.#perAddress)) this.#grant(upload);
-    else if (!this.#limiter.enqueue(upload.from, upload)) upload.refused();
-    else this.#checks ??= setInterval(() => this.#checkOnceRead(), STALL_CHECK_MS).unref();
-  }
-
-  /**
-   * Called when the body has arrived or the request has ended. Does nothing for a request without a permit that is not
-   * queued.
-   */
-  release(upload: UploadWaiter): void {
-    if (this.#granted.delete(upload)) {
-      this.#limiter.release(upload.from);
-      this.#limiter.serveAll(this.#perAddress);
-    } else this.#limiter.cancel(upload.from, upload);
-  }
-
-  #grant(upload: UploadWaiter): void {
-    this.#granted.set(upload, null);
-    upload.granted();
-  }
-
-  /** Checks after the event loop has read what has arrived: it runs timers first, on a busy machine late ones. */
-  #checkOnceRead(): void {
-    setImmediate(() => this.#check());
-  }
-
-  #check(): void {
-    if (this.#limiter.waiting === 0) {
-      clearInterval(this.#checks);
-      this.#checks = undefined;
-      for (const upload of this.#granted.keys()) this.#granted.set(upload, null);
-      return;
-    }
-    const stalled: UploadWaiter[] = [];
-    for (const [upload, before] of this.#granted) {
-      const now = upload.received();
-      if (before !== null && now !== null && now - before < STALLED_BYTES) stalled.push(upload);
-      this.#granted.set(upload, now);
-    }
-    for (let wanted = this.#limiter.withoutPermit; wanted > 0; wanted--) {
-      const upload = takeNewestOfLargest(stalled);
-      if (upload === null) return;
-      this.release(upload);
-      upload.refused();
-    }
-  }
-}
-
-/** Removes one upload from a list: the newest one of the address that has most of them in the network that has most. */
-function takeNewestOfLargest(uploads: UploadWaiter[]): UploadWaiter | null {
-  const shares = new Shares(networkKey);
-  for (const { from } of uploads) shares.add(from);
-  const largest = shares.largest('') ?? uploads.at(-1)?.from;
-  const at = uploads.findLastIndex(({ from }) => from === largest);
-  return uploads.splice(at, 1)[0] ?? null;
-}
-
-interface SlowDownload {
-  readonly connection: UpstreamConnection;
-  readonly from: string;
-  /** Ends the response to the client. */
-  readonly end: () => void;
-}
-
-/**
- * Connections whose responses are read slowly, or never end. They do not count toward the pool's maximum, or a few
- * clients that read nothing could use up all connections; WordPress has already finished most of these responses.
- * Limits: eight times the pool's maximum in total, and half of that maximum for one address. When there is no room for
- * another one, the newest of the address that has most of them in the network that has most is ended.
- */
-export class SlowDownloads {
-  /** In the order in which they were added. */
-  readonly #all = new Map<UpstreamConnection, SlowDownload>();
-  readonly #shares = new Shares(networkKey);
-  readonly #maxDownloads: number;
-  readonly #perAddress: number;
-
-  /** @param connections the pool's maximum */
-  constructor(connections: number) {
-    this.#maxDownloads = connections * 8;
-    this.#perAddress = Math.max(1, connections / 2);
-  }
-
-  /** @returns false when it must end, because its address has too many already */
-  add(connection: UpstreamConnection, from: string, end: () => void): boolean {
-    if (this.#all.has(connection)) return true;
-    if (this.#shares.count(from) >= this.#perAddress) return false;
-    if (this.#all.size >= this.#maxDownloads && !this.#endOneFor(from)) return false;
-    this.#all.set(connection, { connection, from, end });
-    this.#shares.add(from);
-    return true;
-  }
-
-  has(connection: UpstreamConnection): boolean {
-    return this.#all.has(connection);
-  }
-
-  delete(connection: UpstreamConnection): void {
-    const slow = this.#all.get(connection);
-    if (slow === undefined) return;
-    this.#all.delete(connection);
-    this.#shares.delete(slow.from);
-  }
-
-  all(): Iterable<UpstreamConnection> {
-    return this.#all.keys();
-  }
-
-  #endOneFor(newcomer: string): boolean {
-    const largest = this.#shares.largest(newcomer);
-    const newest = [...this.#all.values()].findLast(({ from }) => from === largest);
-    if (newest === undefined) return false;
-    this.delete(newest.connection);
-    newest.connection.destroy();
-    newest.end();
-    return true;
-  }
-}
 
 /** Idle connections are closed after this time, milliseconds. Most web servers wait longer. */
 const IDLE_MS = 4000;
@@ -182,6 +17,50 @@ const YOUNG_MS = 250;
  * `fresh`: only a new connection.
  */
 export type Reuse = 'any' | 'young' | 'fresh';
+
+/**
+ * The permits of a pool whose connections several processes share: one of them counts, and the others ask it. A permit
+ * is a number.
+ */
+export interface SharedPermits {
+  /** Calls one of the two once, now or later, unless the request is cancelled. */
+  acquire(waiter: ConnectionWaiter, answer: { granted(permit: number): void; refused(): void }): void;
+  cancel(waiter: ConnectionWaiter): void;
+  /** See `UpstreamPool.recordLeft` and `UpstreamPool.recordResponse`. */
+  recordLeft(permit: number): void;
+  recordResponse(permit: number): void;
+  release(permit: number): void;
+}
+
+/**
+ * How several processes share the connections to one web server. One of them counts. The others may use a few without
+ * asking, which it does not give away, and ask for the rest.
+ */
+export type PoolShare =
+  | { readonly role: 'counts'; readonly workers: number }
+  | { readonly role: 'asks'; readonly workers: number; readonly permits: SharedPermits };
+
+/** Which part of the connections that a process may use without asking one address may use. */
+const OWN_PART_PER_ADDRESS = 4;
+
+/**
+ * How many connections a process that asks may use without asking. None if that were too few for any address to use
+ * one: they would be lost to all.
+ *
+ * @param maximum of all processes
+ */
+export function ownConnections(maximum: number, workers: number): number {
+  const part = Math.floor(maximum / (2 * workers));
+  return part < OWN_PART_PER_ADDRESS ? 0 : part;
+}
+
+/** A request of another process, which holds a permit of this process's pool. */
+export interface Borrower {
+  /** Key of the client's address. */
+  readonly from: string;
+  granted(): void;
+  refused(): void;
+}
 
 /** A request that needs a connection. Exactly one of the methods is called, unless the request is cancelled. */
 export interface ConnectionWaiter {
@@ -240,8 +119,13 @@ export class UpstreamPool {
   readonly #idle: UpstreamConnection[] = [];
   /** Idle connections and those in use. */
   readonly #all = new Set<UpstreamConnection>();
-  /** The client of each connection in use: the key of its address. Each holds a permit of that key. */
-  readonly #inUse = new Map<UpstreamConnection, string>();
+  /**
+   * The client of each connection in use, and of each request of another process: the key of its address. Each holds a
+   * permit of that key.
+   */
+  readonly #inUse = new Map<UpstreamConnection | Borrower, string>();
+  /** The permit of each connection in use; empty unless another process counts. */
+  readonly #permits = new Map<UpstreamConnection, number>();
   /** Null until there is a slow download: most pools never have one. */
   #slow: SlowDownloads | null = null;
   #uploads: UploadLimiter | null = null;
@@ -251,12 +135,15 @@ export class UpstreamPool {
    * Requests whose clients have closed the connection and that may still be in WordPress's queue, with the number of
    * responses that PHP had sent before.
    */
-  readonly #abandoned = new Map<UpstreamConnection, number>();
+  readonly #abandoned = new Map<UpstreamConnection | Borrower, number>();
   /** Number of responses from PHP, and the time of the last one, as `performance.now()`. */
   #responses = 0;
   #respondedAt = Number.NEGATIVE_INFINITY;
   #standstill: NodeJS.Timeout | undefined;
-  readonly #limiter: Limiter<ConnectionWaiter>;
+  readonly #limiter: Limiter<ConnectionWaiter | Borrower>;
+  readonly #shared: SharedPermits | null;
+  /** How many connections this process may keep idle. */
+  readonly #maxKept: number;
   /** No new connections are opened. */
   #closed = false;
   /** Connections are not kept after their request. */
@@ -264,20 +151,29 @@ export class UpstreamPool {
   /** Authority of the web server. */
   readonly host: string;
 
+  /** @param share set when several processes connect to the web server; null when only this one does */
   constructor(
     readonly address: SocketAddress,
     readonly maxConnections: number,
+    share: PoolShare | null = null,
   ) {
+    const workers = share?.workers ?? 0;
+    const own = share === null ? 0 : ownConnections(maxConnections, workers);
+    const permits = share?.role === 'asks' ? own : maxConnections - own * workers;
+    const perAddress = connectionsPerAddress(maxConnections);
+    const ownPerAddress = Math.floor(own / OWN_PART_PER_ADDRESS);
+    this.#shared = share?.role === 'asks' ? share.permits : null;
+    this.#maxKept = share === null ? maxConnections : Math.ceil(maxConnections / (workers + 1));
     this.host = toUpstreamAuthority(address);
-    this.#perAddress = connectionsPerAddress(maxConnections);
+    this.#perAddress = this.#shared === null ? Math.max(1, perAddress - ownPerAddress * workers) : ownPerAddress;
     this.#maxAbandoned = Math.max(MIN_ABANDONED, Math.floor(maxConnections / 8));
     this.#limiter = new Limiter({
-      permits: maxConnections,
-      reserve: reservedConnections(maxConnections),
+      permits,
+      reserve: Math.max(0, Math.min(reservedConnections(permits), permits - 1)),
       waiting: maxConnections * 8,
       toGroup: networkKey,
-      grant: (waiter) => this.#use(waiter),
-      refuse: (waiter) => waiter.fail('busy', new Error('too many requests are waiting for WordPress')),
+      grant: (waiter) => this.#grant(waiter),
+      refuse: (waiter) => refuse(waiter, 'too many requests are waiting for WordPress'),
     });
   }
 
@@ -294,15 +190,40 @@ export class UpstreamPool {
 
   /** Provides a connection now or when one is free. Calls `fail('busy')` when too many requests are queued. */
   acquire(waiter: ConnectionWaiter): void {
-    if (this.#closed) waiter.fail('busy', new Error('shutting down'));
-    else if (!this.#isHeldUp() && this.#limiter.tryAcquire(waiter.from, this.#perAddress)) this.#use(waiter);
+    if (this.#closed) refuse(waiter, 'shutting down');
+    else if (this.#shared !== null) {
+      if (!this.#isHeldUp() && this.#limiter.tryAcquire(waiter.from, this.#perAddress)) {
+        this.#use(waiter);
+        return;
+      }
+      this.#shared.acquire(waiter, {
+        granted: (permit) => this.#use(waiter, permit),
+        refused: () => refuse(waiter, 'too many requests are waiting for WordPress'),
+      });
+    } else this.#await(waiter);
+  }
+
+  /** Like `acquire`, for a request of another process, which opens the connection. */
+  lend(borrower: Borrower): void {
+    if (this.#closed) borrower.refused();
+    else this.#await(borrower);
+  }
+
+  #await(waiter: ConnectionWaiter | Borrower): void {
+    if (!this.#isHeldUp() && this.#limiter.tryAcquire(waiter.from, this.#perAddress)) this.#grant(waiter);
     else if (this.#limiter.enqueue(waiter.from, waiter)) this.#serveAtStandstill();
-    else waiter.fail('busy', new Error('too many requests are waiting for WordPress'));
+    else refuse(waiter, 'too many requests are waiting for WordPress');
   }
 
   /** Removes a waiter from the queue. */
-  cancel(waiter: ConnectionWaiter): void {
-    this.#limiter.cancel(waiter.from, waiter);
+  cancel(waiter: ConnectionWaiter | Borrower): void {
+    if (this.#shared === null) this.#limiter.cancel(waiter.from, waiter);
+    else if ('use' in waiter) this.#shared.cancel(waiter);
+  }
+
+  /** Called when the request of another process is over. */
+  endLoan(borrower: Borrower): void {
+    this.#endUse(borrower);
   }
 
   /**
@@ -318,12 +239,19 @@ export class UpstreamPool {
   }
 
   /** Called when the client has closed the connection, but guard itself waits for the response to its request. */
-  recordLeft(connection: UpstreamConnection): void {
-    if (this.#inUse.has(connection)) this.#abandoned.set(connection, this.#responses);
+  recordLeft(connection: UpstreamConnection | Borrower): void {
+    const permit = this.#findPermit(connection);
+    if (permit !== undefined) this.#shared?.recordLeft(permit);
+    else if (this.#inUse.has(connection)) this.#abandoned.set(connection, this.#responses);
   }
 
   /** Called when PHP has answered the request of a connection. */
-  recordResponse(connection: UpstreamConnection): void {
+  recordResponse(connection: UpstreamConnection | Borrower): void {
+    const permit = this.#findPermit(connection);
+    if (permit !== undefined) {
+      this.#shared?.recordResponse(permit);
+      return;
+    }
     if (!this.#inUse.has(connection)) return;
     this.#responses++;
     this.#respondedAt = performance.now();
@@ -348,7 +276,7 @@ export class UpstreamPool {
    * @returns false when that address has too many of them and this one must end
    */
   detachSlowDownload(connection: UpstreamConnection, from: string, end: () => void): boolean {
-    this.#slow ??= new SlowDownloads(this.maxConnections);
+    this.#slow ??= new SlowDownloads(this.#maxKept);
     const added = this.#slow.add(connection, from, end);
     if (added) this.detach(connection);
     return added;
@@ -371,10 +299,23 @@ export class UpstreamPool {
     for (const connection of [...this.#all, ...(this.#slow?.all() ?? [])]) connection.socket.destroy();
   }
 
-  #use(waiter: ConnectionWaiter): void {
+  #grant(waiter: ConnectionWaiter | Borrower): void {
+    if ('use' in waiter) this.#use(waiter);
+    else {
+      this.#inUse.set(waiter, waiter.from);
+      waiter.granted();
+    }
+  }
+
+  #use(waiter: ConnectionWaiter, permit?: number): void {
     const connection = this.#takeIdle(waiter.reuse) ?? this.#open();
     this.#inUse.set(connection, waiter.from);
+    if (permit !== undefined) this.#permits.set(connection, permit);
     waiter.use(connection);
+  }
+
+  #findPermit(connection: UpstreamConnection | Borrower): number | undefined {
+    return this.#shared === null ? undefined : this.#permits.get(connection as UpstreamConnection);
   }
 
   /** Takes the connection that has been idle for the shortest time. */
@@ -395,7 +336,7 @@ export class UpstreamPool {
 
   #open(): UpstreamConnection {
     // Requests that use no idle connection must not increase the number of connections without limit.
-    if (this.#all.size >= this.maxConnections) this.#idle.shift()?.destroy();
+    if (this.#all.size >= this.#maxKept) this.#idle.shift()?.destroy();
     const connection = new UpstreamConnection(
       this.address,
       (idle) => this.#release(idle),
@@ -432,10 +373,16 @@ export class UpstreamPool {
     this.#endUse(connection);
   }
 
-  #endUse(connection: UpstreamConnection): void {
+  #endUse(connection: UpstreamConnection | Borrower): void {
     const from = this.#inUse.get(connection);
     if (from === undefined) return;
     this.#inUse.delete(connection);
+    const permit = this.#findPermit(connection);
+    if (permit !== undefined) {
+      this.#permits.delete(connection as UpstreamConnection);
+      this.#shared?.release(permit);
+      return;
+    }
     this.#abandoned.delete(connection);
     this.#limiter.release(from);
     this.#serve();
@@ -458,4 +405,9 @@ export class UpstreamPool {
       if (this.#limiter.waiting > 0) this.#serveAtStandstill();
     }, STANDSTILL_MS).unref();
   }
+}
+
+function refuse(waiter: ConnectionWaiter | Borrower, why: string): void {
+  if ('use' in waiter) waiter.fail('busy', new Error(why));
+  else waiter.refused();
 }

@@ -214,7 +214,8 @@ async function respond(fake: FakeConnector, request: IncomingMessage, response: 
     return finish(response, 302, {});
   }
   const header = request.headers['x-security-optimizer-guard'];
-  const requestId = checkGuardHeader(fake, header, isProbe ? ' probe' : '');
+  const requestId =
+    checkGuardHeader(fake, header, isProbe ? ' probe' : '') ?? checkGuardHeader(fake, header, ' repeated');
   if (requestId === null) {
     if (header === undefined && !fake.requireGuard) {
       return finish(response, request.url?.includes('rest_route') ? 404 : 200, { code: 'rest_no_route' });
@@ -328,7 +329,7 @@ function hashPolicy(policy: Record<string, number | string>): string {
 function checkGuardHeader(
   { secret, clockAhead }: FakeConnector,
   value: string | string[] | undefined,
-  note: '' | ' probe' = '',
+  note: '' | ' probe' | ' repeated' = '',
 ): string | null {
   const parts = String(value).split(' ');
   const [version, key, time, requestId] = parts;

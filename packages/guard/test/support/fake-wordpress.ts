@@ -257,6 +257,10 @@ async function respond(
   if (form.has('pwd') && (script === '/wp-login.php' ? action === 'login' : true)) {
     loggedIn = await check(form.get('log') ?? '', form.get('pwd') ?? '', script === '/wp-login.php' ? 'form' : 'other');
   }
+  // A plugin that reads a password from the address.
+  if (script === '/plugin/' && request.method === 'GET') {
+    loggedIn = await check(query.get('log') ?? '', query.get('code') ?? query.get('password') ?? '', 'other');
+  }
   const asUser = request.headers.cookie?.includes('wordpress_logged_in_x=1') === true;
   signal(asUser || hasKey ? 'm' : '-');
   const isAjax = script.startsWith('/wp-admin/admin-');

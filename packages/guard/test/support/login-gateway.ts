@@ -90,6 +90,7 @@ export async function startLoginGateway(
   const site = siteConfig({ upstream: wordpress.upstream });
   const config: Config = {
     ...configFile.parse({}),
+    processes: 1,
     dataDir: '/nowhere',
     listen: { host: '127.0.0.1', port: 0 },
     database: 'sqlite:none',
@@ -190,6 +191,7 @@ export async function startLoginGateway(
         waitMs: 2000,
         whenStored: () => gateway.settled(),
       }),
+      onFactor: (...args) => secondFactor.begin(...args),
       visits: { add: (_site, { target, status, rule }) => void visits.push(`${status} ${target} ${rule}`) },
     },
   });
