@@ -12,8 +12,8 @@ import { sideBySide } from './lib/tests/side-by-side.mjs';
 import { conclude } from './lib/tests/try-again.mjs';
 
 const usage = `npm test                          everything
-npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, visual, connector, sandbox, chaos,
-                                  packages, e2e, runner
+npm test -- --only lint,unit      some of: lint, types, docs, texts, unit, postgres, visual, connector, sandbox,
+                                  chaos, packages, e2e, runner
 npm test -- --all                 every end-to-end suite on every stack, and all of guard's tests on the other Node
 npm test -- --also-node 26        what touches Node's own interfaces on that Node, too
 npm test -- --at-a-time 1         how many parts run side by side (3)

@@ -63,7 +63,13 @@ export const layers = [
   },
   {
     name: 'activity',
-    sql: ['index.ts', 'store/**', 'blocklist/*-store.ts', 'blocklist/preload-blocklist.ts'],
+    sql: [
+      'index.ts',
+      'store/**',
+      'blocklist/*-store.ts',
+      'blocklist/blocklist-tables.ts',
+      'blocklist/preload-blocklist.ts',
+    ],
     isFeature: true,
     imports: [...FEATURE_BASE, 'login'],
   },
@@ -112,7 +118,8 @@ export const layers = [
   { name: 'features.ts', imports: ['*'] },
   { name: 'migrations.ts', sql: ['**'], imports: ['*'] },
   { name: 'main.ts', imports: ['*'] },
-  { name: 'cli', imports: ['*'] },
+  // Programs over the rows of all features.
+  { name: 'cli', sql: ['privacy/*.ts', 'erase-from-postgres.ts'], imports: ['*'] },
   { name: 'embedded.ts', imports: ['*'] },
   { name: 'testing.ts', imports: ['*'] },
 ];
@@ -127,9 +134,14 @@ const INSIDE = {
 /** Reads long lists of blocked addresses while the rest of the program is still loading, so not by `index.ts`. */
 const PRELOADING = { layer: 'cli', file: 'serve.ts', imports: '**/activity/blocklist/preload-blocklist.js' };
 
-const SQL = ['kysely', '@photostructure/sqlite'];
+const SQL = ['kysely', '@photostructure/sqlite', 'pg'];
 /** Use cases ask a store, not the database. */
-const DATABASE = ['**/storage/database.js', '**/storage/sqlite*.js', '**/storage/storage-thread.js'];
+const DATABASE = [
+  '**/storage/database.js',
+  '**/storage/postgres*.js',
+  '**/storage/sqlite*.js',
+  '**/storage/storage-thread.js',
+];
 
 const src = 'packages/guard/src';
 

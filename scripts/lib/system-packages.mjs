@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { run } from './run.mjs';
 
@@ -35,6 +35,13 @@ const tools = [
   { what: 'Caddy', programs: ['caddy'], packages: ['caddy'] },
   { what: 'Varnish', programs: ['varnishd'], packages: ['varnish'] },
   { what: 'MariaDB', programs: ['mariadbd', 'mysqld'], packages: ['mariadb-server'] },
+  // Debian has a folder for each release, none of which is on the path.
+  {
+    what: 'PostgreSQL',
+    programs: ['postgres'],
+    folders: () => list('/usr/lib/postgresql').map((release) => `/usr/lib/postgresql/${release}/bin`),
+    packages: ['postgresql'],
+  },
 ];
 
 /**
@@ -56,13 +63,17 @@ export async function installSystemPackages() {
   return tools.filter((tool) => !present(tool)).map((tool) => tool.what);
 }
 
-function present({ programs }) {
-  return programs.some(found);
+function present({ programs, folders = () => [] }) {
+  return programs.some((program) => found(program, folders()));
 }
 
-function found(program) {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+function found(program, others = []) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin', ...others];
   return folders.some((folder) => existsSync(join(folder, program)));
+}
+
+function list(folder) {
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 function phpModulesPresent() {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { leaveOut } from './left-out.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const source = join(root, 'packages/guard/src');
@@ -33,7 +34,10 @@ const programs = [
 
 /** Bundles the service and its command line. Names and contents depend on the sources only. */
 export async function bundleGuard() {
-  const outputs = await Promise.all(programs.map(bundle));
+  const { plugin, findUnknown } = leaveOut();
+  const outputs = await Promise.all(programs.map((program) => bundle(program, plugin)));
+  const unknown = findUnknown();
+  if (unknown.length > 0) throw new Error(`Files that the bundle leaves out were not found: ${unknown.join(', ')}`);
   const files = new Map(outputs.flat().map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]));
   mkdirSync(target, { recursive: true });
   for (const [name, content] of files) writeFileSync(join(target, name), content);
@@ -45,18 +49,20 @@ export function isGuardBundled() {
   return existsSync(join(target, 'security-optimizer.js'));
 }
 
-async function bundle({ input, groups = [] }) {
+async function bundle({ input, groups = [] }, plugin) {
   // Loaded on demand: on a fresh clone the packages are installed after this file is loaded.
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
     input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, join(source, file)])),
     cwd: root,
+    plugins: [plugin],
     platform: 'node',
-    // The package loads its native module from its own folder.
-    external: ['@photostructure/sqlite'],
+    // The first package loads its native module from its own folder; pg uses the other one only at Cloudflare.
+    external: ['@photostructure/sqlite', 'pg-cloudflare'],
     resolve: {
-      // The first condition resolves packages of the workspace to their sources.
-      conditionNames: ['security-optimizer-source', 'import', 'node', 'default'],
+      // The first condition resolves packages of the workspace to their sources. `import` and `require` are added for
+      // each kind of import: what pg requires must not be an ES module.
+      conditionNames: ['security-optimizer-source', 'node', 'default'],
       extensionAlias: { '.js': ['.ts', '.tsx', '.js'] },
     },
     transform: {

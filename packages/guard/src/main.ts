@@ -21,9 +21,8 @@ import type { QuarantinedSite, SiteConfig, SiteId } from './site.js';
 import { createSharedAssets } from './sites/shared-assets.js';
 import { compareSites, keepValidEntries, type SiteList, withUnusableSettings } from './sites/site-list.js';
 import { sqlCallNonces } from './storage/call-nonces.js';
-import { type OpenStorage, openStorage } from './storage/open-storage.js';
+import { type OpenStorage, openStorage, type StorageConnection } from './storage/open-storage.js';
 import { StorageError } from './storage/storage-error.js';
-import type { SqliteThread } from './storage/storage-thread.js';
 import { createGuardedTraffic } from './wordpress/guarded-traffic.js';
 import { createHostProbe } from './wordpress/host-probe.js';
 
@@ -32,6 +31,9 @@ import { createHostProbe } from './wordpress/host-probe.js';
  * sites.
  */
 const POLICY_WAIT_MS = 500;
+
+/** How long the start waits for a database server that starts at the same time as guard, milliseconds. */
+const DATABASE_WAIT_MS = 60_000;
 
 /** Resources that a closing guard has not released yet. */
 export interface OpenResources {
@@ -89,8 +91,8 @@ export async function startGuard(
 ): Promise<RunningGuard> {
   const logger = options.logger ?? createLogger(config.logLevel);
   const languages = options.languages ?? createLanguages({ folder: cataloguesFolder, logger });
-  const { lock, thread } = options.storage ?? (await openStorage(config, logger));
-  const blocked = options.blocked ?? preloadBlocks(thread);
+  const { lock, connection } = options.storage ?? (await openStorage(config, logger));
+  const blocked = options.blocked ?? preloadBlocks(connection);
   const cleanup = new Cleanup();
   cleanup.add('lock of the data folder', () => lock.release());
   try {
@@ -98,14 +100,15 @@ export async function startGuard(
     // Started first, so that it reports that guard is not ready yet, and stopped last, to report that it no longer is.
     const metrics = listen === null ? null : await (await import('./metrics/metrics.js')).serveMetrics(listen, logger);
     cleanup.add('metrics', () => metrics?.stop());
-    const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger, thread });
+    const { database, dataDir } = config;
+    const db = await openGuardDatabase({ url: database, dataDir, logger, connection, waitMs: DATABASE_WAIT_MS });
     cleanup.add('database', () => db.destroy());
     const services = await createServices({ config, logger, db, languages }, cleanup);
     const { siteList } = services;
     const served = { ...config, ...siteList.configuration };
     logConfigured(logger, served);
     const { url, applyChange, server, workers } = await serve(services, served, cleanup, {
-      ...{ blocked, metrics, thread, socket: options.socket },
+      ...{ blocked, metrics, connection, socket: options.socket },
     });
     cleanup.add('readiness', () => metrics?.endReadiness());
     const { length: sites } = served.sites;
@@ -140,13 +143,13 @@ async function serve(
   started: {
     readonly blocked: PreloadedBlocks;
     readonly metrics: Metrics | null;
-    readonly thread: SqliteThread;
+    readonly connection: StorageConnection;
     readonly socket: ListeningDescriptor | undefined;
   },
 ): Promise<
   Pick<RunningGuard, 'url' | 'applyChange'> & { readonly server: Gateway; readonly workers: WorkerPool | null }
 > {
-  const { blocked, metrics, thread, socket } = started;
+  const { blocked, metrics, connection, socket } = started;
   const { siteList, snapshots, connectors, sessions, mutex, clock, logger } = services;
 
   const starting = startFeatures(services, blocked, cleanup);
@@ -209,7 +212,7 @@ async function serve(
     loginLocks: () => features.gauges.lockCount,
     loginsWaiting: () => features.gauges.waiting,
     upstreamWaiting: () => server.waiting,
-    storageWaiting: () => thread.waiting,
+    storageWaiting: () => connection.waiting,
     visits: () => visits.getCounts?.() ?? { dropped: 0, waiting: 0 },
     storageErrors: () => StorageError.counts,
     connectors: () => [

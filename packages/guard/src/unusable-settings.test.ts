@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInChild, type ServeProcess, serve } from '../test/support/command-line.js';
-import { openTestDatabase } from '../test/support/database.js';
+import { openTestDatabase, withDatabase } from '../test/support/database.js';
 import { fakeConnector } from '../test/support/fake-connector.js';
 import { recordedLog } from '../test/support/logs.js';
 import { dataFolderFor, runningGuard } from '../test/support/running-guard.js';
@@ -162,8 +162,10 @@ describe('a site whose stored settings can’t be used is quarantined alone', ()
   it('also when it is added to a running guard', async () => {
     const { dataDir, store, sites } = await twoSites();
     await store('login_attempts', '"many"');
-    const write = (list: readonly object[]) =>
-      writeFile(join(dataDir, 'guard.json'), JSON.stringify({ listen: '127.0.0.1:0', sites: list }));
+    const write = async (list: readonly object[]) => {
+      const written = await withDatabase(dataDir, { listen: '127.0.0.1:0', sites: list });
+      await writeFile(join(dataDir, 'guard.json'), JSON.stringify(written));
+    };
     await write(sites.slice(0, 1));
     const guard = await serve(dataDir);
     await write(sites);

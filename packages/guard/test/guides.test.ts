@@ -148,6 +148,18 @@ const COMMANDS: readonly CommandEntry[] = [
     '"Requests about personal data" exports what is stored about a person, and erases it',
   ),
   [OPERATIONS, 'WP-CLI', 'packages/guard/test/wp-cli.test.ts', 'are run as the operations guide names them'],
+  [
+    'docs/operator/postgresql.md',
+    'Setting it up',
+    'packages/guard/test/postgres-guide.test.ts',
+    'creates user and database, and guard keeps its settings there',
+  ],
+  [
+    'docs/operator/postgresql.md',
+    'Moving from SQLite',
+    'packages/guard/test/migrate-to-postgres.test.ts',
+    'lets guard go on with settings, blocks and second factors, as the guide describes',
+  ],
 ];
 
 type CommandEntry = readonly [document: string, heading: string, file: string, title: string];

@@ -5,16 +5,11 @@ import { expect, it, onTestFinished } from 'vitest';
 import { sqlBlocklistStore } from '../src/activity/blocklist/blocklist-store.js';
 import { openSqlite } from '../src/storage/sqlite.js';
 import { runInChild, serve } from './support/command-line.js';
-import { openTestDatabase } from './support/database.js';
+import { onPostgres, openTestDatabase } from './support/database.js';
 import { type FakeConnector, fakeConnector } from './support/fake-connector.js';
+import { addPersonRows, EMAIL, OTHER, PASSWORD_HASH, PERSON, SECRET_KEY } from './support/person-rows.js';
 import { callApi, dataFolderFor } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
-
-const PERSON = '192.0.2.77';
-const OTHER = '192.0.2.7';
-const EMAIL = 'person@example.com';
-const PASSWORD_HASH = 'a'.repeat(64);
-const SECRET_KEY = 'encrypted-totp-key';
 
 const visit = (url: string, address: string, path: string) =>
   fetch(`${url}${path}`, { headers: { 'x-forwarded-for': address, 'user-agent': `agent of ${address}` } });
@@ -45,95 +40,11 @@ async function startGuardWithPerson() {
   return { dataDir, guard, db, log, listVisits, privacy };
 }
 
-/** Adds rows about the person to every table that has some. */
-async function addRows(db: Awaited<ReturnType<typeof startGuardWithPerson>>['db'], now = Date.now()) {
-  const factor = { site: 'site', user_id: 7, login: 'Person', secret: SECRET_KEY, key_id: 'k', last_step: 0 };
-  await db
-    .insertInto('second_factors')
-    .values({ ...factor, setup_challenge: null, created_at: now, enabled_at: now })
-    .execute();
-  await db
-    .insertInto('second_factor_devices')
-    .values({ site: 'site', token_hash: PASSWORD_HASH, user_id: 7, created_at: now, expires_at: now + 86_400_000 })
-    .execute();
-  const attempt = { site: 'site', last_failure: now, accounts: '' };
-  await db
-    .insertInto('login_attempts')
-    .values([
-      { ...attempt, key: PERSON, failures: 2, locked_until: 0 },
-      { ...attempt, key: OTHER, failures: 5, locked_until: now + 3_600_000 },
-    ])
-    .execute();
-  const audit = { site: 'site', at: now, actor_id: 7, actor_login: 'person', address: PERSON, told: 1 };
-  await db
-    .insertInto('audit')
-    .values([
-      { ...audit, id: 'one', name: 'disable_feed', before: '0', after: '1' },
-      {
-        ...{ ...audit, actor_id: 1, actor_login: 'owner', address: OTHER, id: 'two', name: 'block_visitor' },
-        ...{ before: 'null', after: JSON.stringify({ kind: 'ip', value: PERSON, name: PERSON }) },
-      },
-    ])
-    .execute();
-  const item = { id: 'person', name: 'person', version: '', state: 'done', reason: '', files: [] };
-  const others = { ...item, id: 'editor', name: 'editor' };
-  const job = {
-    actor: { id: 7, login: 'person', address: PERSON },
-    cursor: null,
-    items: [item, others],
-    done: 1,
-    total: 1,
-  };
-  const jobRow = { site: 'site', kind: 'force-password-reset', state: 'done', started_at: now, ended_at: now };
-  await db
-    .insertInto('jobs')
-    .values({ ...jobRow, id: 'job', job: JSON.stringify({ ...job, summary: [], error: '' }) })
-    .execute();
-  const removed = {
-    site: 'site',
-    checked: 'uploads' as const,
-    path: '',
-    state: '',
-    at: now,
-    mode: 420,
-    changed_at: 0,
-    size: 1,
-  };
-  await db
-    .insertInto('removed_files')
-    .values([
-      { ...removed, id: 'one', file: '/uploads/a.php', login: 'Person', content: btoa('a') },
-      { ...removed, id: 'two', file: '/uploads/b.php', login: 'owner', content: btoa('b') },
-    ])
-    .execute();
-  const alert = {
-    site: 'site',
-    channel: EMAIL,
-    kind: 'administrator-login',
-    state: 'sent' as const,
-    created_at: now,
-    done_at: now,
-  };
-  await db
-    .insertInto('alert_queue')
-    .values({ ...alert, uid: 'u', alert: JSON.stringify({ login: 'person', address: PERSON }) })
-    .execute();
-  await db
-    .insertInto('alert_known_logins')
-    .values({ site: 'site', user_id: 7, value: 'network:192.0.2.0/24', last_at: now })
-    .execute();
-  const report = { site: 'site', email: EMAIL, slot: now, state: 'sent', tries: 1, at: now };
-  await db
-    .insertInto('report_sends')
-    .values({ ...report, next_at: null, reason: null })
-    .execute();
-}
-
 const PERSON_OPTIONS = ['--address', PERSON, '--user', 'person', '--email', EMAIL];
 
 it('exports the stored data of a person, readable and without secrets', async () => {
   const { db, dataDir, privacy } = await startGuardWithPerson();
-  await addRows(db);
+  await addPersonRows(db);
   const { status, stdout, stderr } = await privacy('export', 'site', ...PERSON_OPTIONS);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   const data = JSON.parse(stdout);
@@ -195,7 +106,7 @@ it.each([
   ['--user', 'for a user whose name is that address'],
 ])('finds and erases failed logins that were tried with an e-mail address as the name: %s, %s', async (option) => {
   const running = await startGuardWithPerson();
-  await addRows(running.db);
+  await addPersonRows(running.db);
   const remaining = await tryLogins(running, 'Person@Example.com');
   expect(remaining()).toEqual([1, 1]);
   const data = JSON.parse((await running.privacy('export', 'site', option, EMAIL)).stdout);
@@ -234,7 +145,7 @@ it('finds a person by an address that carries the stored one', async () => {
 
 it('erases a person while guard runs, and guard’s memory does not restore the data', async () => {
   const { dataDir, guard, db, log, listVisits, privacy } = await startGuardWithPerson();
-  await addRows(db);
+  await addPersonRows(db);
   expect((await callApi(guard.url, '/disable-feeds', { body: '{"disable_feed":1}' })).http).toBe(200);
   // In guard's memory when the command begins.
   await Promise.all([1, 2, 3].map((page) => visit(guard.url, PERSON, `/late/${page}/`)));
@@ -288,14 +199,14 @@ it('erases a person while guard runs, and guard’s memory does not restore the 
   guard.child.kill();
   await eventually(() => guard.child.exitCode !== null);
   expect((await privacy('erase', ...PERSON_OPTIONS, '--yes')).stdout).toMatch(/^Nothing to erase is stored\.\n/);
-  for (const name of ['guard.sqlite', 'activity.sqlite']) {
+  for (const name of [...(onPostgres ? [] : ['guard.sqlite']), 'activity.sqlite']) {
     expect((await readFile(join(dataDir, name))).includes(PERSON)).toBe(false);
   }
 });
 
 it('keeps a block, a lock and the settings of the owner, and reports it', async () => {
   const { guard, db, log, privacy, listVisits } = await startGuardWithPerson();
-  await addRows(db);
+  await addPersonRows(db);
   const store = sqlBlocklistStore(db);
   const change = { site: 'site', actor: { id: 1, login: 'owner', address: null }, at: Date.now() };
   const visitor = log.prepare('select id from visitors where name = ?').get(OTHER) as { id: number };

@@ -98,6 +98,7 @@ export async function startGateway(upstream: number | string, options: GatewayOp
       upstreamConnections: 64,
       connections: 10_000,
       connectionsPerAddress: 10_000,
+      databaseConnections: 1,
       ...options.limits,
     },
     activity: { maxRows: 1000, dns: [], monitors: [], securityLog: null },

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInChild, type ServeProcess, serve } from './support/command-line.js';
+import { withDatabase } from './support/database.js';
 import { fakeConnector } from './support/fake-connector.js';
 import { dataFolderFor } from './support/running-guard.js';
 import { eventually } from './support/scratch.js';
@@ -30,7 +31,8 @@ async function writeSites(dataDir: string, sites: readonly object[], more: objec
     await writeFile(join(dataDir, 'sites', `${id}.secret`), SECRET, { mode: 0o600 });
   }
   const file = join(dataDir, 'guard.json');
-  await writeFile(`${file}.new`, JSON.stringify({ listen: '127.0.0.1:0', sites, ...more }));
+  const written = await withDatabase(dataDir, { listen: '127.0.0.1:0', sites, ...more });
+  await writeFile(`${file}.new`, JSON.stringify(written));
   await rename(`${file}.new`, file);
 }
 

@@ -46,6 +46,7 @@ export function tests({ all, otherNode, shuffle, isUsualMissing }) {
     of(name, `Node ${otherNode}`, { node: nodeBinary(otherNode), env: all ? {} : { NODE_INTERFACES: '1' } });
   return {
     unit: ['guard', 'dashboard', 'bench', 'contract', 'translations'].map((name) => of(name)),
+    postgres: [of('guard', 'PostgreSQL', { config: 'vitest.postgres.config.ts' })],
     e2e: (all ? everyStack() : usualStacks(isUsualMissing)).map(endToEnd),
     'other-node': otherNode === undefined ? [] : ['guard', 'contract'].map(onOtherNode),
     visual: [of('dashboard', 'visual', { config: 'vitest.visual.config.ts' })],
@@ -68,6 +69,7 @@ const SECONDS = {
   'e2e, nginx-defaults (login)': 290,
   'e2e, nginx-defaults (interface)': 250,
   'e2e, nginx-defaults (others)': 250,
+  'guard, PostgreSQL': 240,
   'guard, Node 26': 200,
   'e2e, packages': 200,
   dashboard: 160,

@@ -24,7 +24,8 @@ import { anonymizeAddress } from './visit.js';
 import { createVisitLog, type VisitRules } from './visit-log.js';
 
 export type { ActivityStore, EventRow, LeadingTarget, TopEntry, TrafficHour, VisitBatch } from './activity-store.js';
-export { type BlocklistTables, blockedVisitorMigrations, sqlBlocklistStore } from './blocklist/blocklist-store.js';
+export { sqlBlocklistStore } from './blocklist/blocklist-store.js';
+export { type BlocklistTables, blockedVisitorMigrations } from './blocklist/blocklist-tables.js';
 export { type PreloadedBlocks, preloadBlocks } from './blocklist/preload-blocklist.js';
 export { listEventsOfKind } from './events-of-kind.js';
 export { countFailedLogins, type FailedLogins, GUESSES, readFailedLogins } from './failed-logins.js';

@@ -1,7 +1,7 @@
 import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { Transaction } from 'kysely';
 import type { SiteId } from '../site.js';
-import { type Database, withTables } from '../storage/database.js';
+import { type Database, inTransaction, withTables } from '../storage/database.js';
 import { limitWaiting } from './alert-overflow.js';
 import { DAY, MINUTE } from './alert-rules.js';
 import type { AlertTables } from './alert-tables.js';
@@ -90,7 +90,7 @@ export function sqlAlertQueue(database: Database) {
           ...{ created_at: now - (alerts.length - 1 - at), done_at: null },
         })),
       );
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         for (let at = 0; at < rows.length; at += INSERTED_ROWS) {
           await transaction
             .insertInto('alert_queue')
@@ -156,7 +156,7 @@ export function sqlAlertQueue(database: Database) {
      * @returns false, and marks none, if one of them is no longer waiting: another process sends it
      */
     async begin(site: SiteId, channel: string, uids: readonly string[], now: number): Promise<boolean> {
-      return db.transaction().execute(async (transaction) => {
+      return inTransaction(db, site, async (transaction) => {
         const rows = await transaction
           .selectFrom('alert_queue')
           .select('uid')
@@ -183,7 +183,7 @@ export function sqlAlertQueue(database: Database) {
       now: number,
       overflow: readonly Overflow[] = [],
     ): Promise<void> {
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         await setState(transaction, { site, channel, uids, state: end.state }, now);
         if (end.state === 'waiting') return;
         for (const { kind, count } of overflow) {
@@ -217,7 +217,7 @@ export function sqlAlertQueue(database: Database) {
       reason: ServerText,
       now: number,
     ): Promise<{ readonly count: number; readonly next: number | null }> {
-      return db.transaction().execute(async (transaction) => {
+      return inTransaction(db, site, async (transaction) => {
         const { numUpdatedRows } = await transaction
           .updateTable('alert_queue')
           .set({ state: 'failed' })
@@ -252,7 +252,7 @@ export function sqlAlertQueue(database: Database) {
 
     /** Hands the alerts of an address to the one that replaces it, except that it gets no more. */
     async moveChannel(site: SiteId, from: string, to: string): Promise<void> {
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         await transaction
           .updateTable('alert_queue')
           .set({ channel: to })

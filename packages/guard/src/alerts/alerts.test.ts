@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { ALERT_KINDS } from '@security-optimizer/contract/alerts/schemas';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../test/support/command-line.js';
-import { openTestDatabase } from '../../test/support/database.js';
+import { openTestDatabase, prepareEmptyDatabase } from '../../test/support/database.js';
+import { refuseChanges } from '../../test/support/database-faults.js';
 import { type FakeConnector, fakeConnector, fakeEvent } from '../../test/support/fake-connector.js';
 import { recordedLog } from '../../test/support/logs.js';
 import { mailServer } from '../../test/support/mail-server.js';
@@ -151,14 +152,14 @@ describe('alerts', () => {
     await choose(url, ['administrator-login']);
     await addEvent(connector, url, login('192.0.2.1', FIREFOX));
     await stored(connector);
-    const database = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 5000 });
-    onTestFinished(() => database.close());
-    database.exec("create trigger fault before insert on alert_queue begin select raise(abort, 'no room'); end");
+    const db = await openTestDatabase(dataDir);
+    onTestFinished(() => db.destroy());
+    const accept = await refuseChanges(db, 'insert', 'alert_queue');
     await addEvent(connector, url, login('198.51.100.7', CHROME));
     // Reading the log again means that the first attempt has failed.
     await eventually(() => connector.commands.filter((name) => name === 'events').length > 2);
     expect(connector.outbox).toHaveLength(1);
-    database.exec('drop trigger fault');
+    await accept();
     pass(MINUTE);
     await fetch(`${url}/`);
     await stored(connector);
@@ -253,7 +254,7 @@ describe('alerts', () => {
   it('keep the limit and the quiet hours that were chosen before these became simple settings', async () => {
     const { dataDir, call } = await setUp();
     const older = Object.entries(migrations).filter(([name]) => name < '045');
-    const options = { url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() };
+    const options = { url: await prepareEmptyDatabase(dataDir), dataDir, logger: silentLogger() };
     const db = withTables<AlertTables>(await openDatabase({ ...options, migrations: Object.fromEntries(older) }));
     const before = { recipients: {}, webhook: null, slack: null, syslog: null };
     for (const [site, value] of [

@@ -1,5 +1,5 @@
 import type { SiteId } from '../site.js';
-import { type Database, withTables } from '../storage/database.js';
+import { type Database, inTransaction, withTables } from '../storage/database.js';
 import { DAY, HOUR, type Lockout } from './alert-rules.js';
 import type { AlertTables } from './alert-tables.js';
 
@@ -46,7 +46,7 @@ export function sqlLoginHistory(database: Database) {
 
     /** Deletes the lockouts of a wave that was added to the queue. */
     async endWave(site: SiteId, until: number, now: number): Promise<void> {
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         await transaction.deleteFrom('alert_lockouts').where('site', '=', site).where('at', '<=', until).execute();
         await transaction
           .insertInto('alert_waves')
@@ -72,7 +72,7 @@ export function sqlLoginHistory(database: Database) {
 
     /** Stores devices and networks from which administrators have logged in. */
     async addKnownLogins(site: SiteId, logins: ReadonlyMap<number, Iterable<string>>, now: number): Promise<void> {
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         for (const [user, values] of logins) {
           for (const value of values) {
             await transaction

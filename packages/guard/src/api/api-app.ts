@@ -66,6 +66,7 @@ export async function createApi(deps: {
     bodyLimit: MAX_BODY_BYTES,
     exposeHeadRoutes: true,
     routerOptions: { ignoreTrailingSlash: true },
+    schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
     // The pretty path and rest_route have the same route. The namespace is the first segment, so that `/plugin` can't
     // clash.
     rewriteUrl: (request) => {
@@ -110,6 +111,11 @@ export async function createApi(deps: {
     },
     close: () => app.close(),
   };
+}
+
+/** The contract's schemas check what comes in, so Fastify's compilers for JSON schemas are neither loaded nor bundled. */
+function refuseSchema(): never {
+  throw new Error('A route has a JSON schema: use a schema of the contract.');
 }
 
 function mountEndpoints(

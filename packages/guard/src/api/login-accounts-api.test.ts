@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { TestDatabase } from '../../test/support/database.js';
+import { refuseChanges } from '../../test/support/database-faults.js';
 import { callApi, loginSite } from '../../test/support/running-guard.js';
 
 describe('disabling common usernames', () => {
@@ -72,7 +72,7 @@ describe('disabling common usernames', () => {
 
   it('renames nobody while the setting can’t be stored', async () => {
     const { connector, db, call } = await withAdmins();
-    await sql`CREATE TRIGGER full BEFORE UPDATE ON settings BEGIN SELECT RAISE(ABORT, 'full'); END`.execute(db);
+    await refuseChanges(db, 'update', 'settings');
     const admin_names = [
       { ID: 7, user_login: 'first' },
       { ID: 8, user_login: 'second' },
@@ -85,7 +85,7 @@ describe('disabling common usernames', () => {
   it('keeps the caller signed in, also when the new names can’t be recorded', async () => {
     const { connector, guard, db } = await loginSite();
     connector.members.set(1, { login: 'admin', administrator: true });
-    await sql`CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END`.execute(db);
+    await refuseChanges(db, 'insert', 'audit');
     const body = JSON.stringify({ admin_names: [{ ID: 1, user_login: 'boss' }] });
     const { http, headers } = await callApi(guard.url, '/disable-admin-username', { body });
     expect([http, headers.getSetCookie()]).toEqual([200, ['renamed=1; HttpOnly']]);

@@ -32,6 +32,11 @@ const manifestSchema = z.object({
   environment: z
     .array(z.object({ name: z.string().regex(/^SECURITY_OPTIMIZER_[A-Z_]+$/), value: z.string().nullable() }))
     .default([]),
+  /**
+   * The PostgreSQL database that holds the settings, without its password; null if they are among the files. Older
+   * back-ups have none.
+   */
+  settingsIn: z.string().nullable().default(null),
 });
 export type Manifest = z.output<typeof manifestSchema>;
 

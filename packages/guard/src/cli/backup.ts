@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { describeDatabase, hasPassword, isPostgresUrl } from '../config/database-url.js';
 import { CONFIG_FILE, type EnvironmentSetting, getDatabaseUrl, listEnvironment } from '../config/load-config.js';
 import { writeFileAtomically } from '../lib/files.js';
 import { version } from '../lib/version.js';
@@ -22,6 +23,7 @@ import {
 } from './back-up-files.js';
 import { type Command, CommandError, readArguments, required } from './command.js';
 import { readExistingConfig } from './config-store.js';
+import { describeDump } from './database-programs.js';
 import { listNamedFiles } from './named-files.js';
 import { withSignals } from './signals.js';
 
@@ -41,8 +43,9 @@ export const backUpCommand: Command = {
   --without-log    leave the Activity Log out
 
 The databases are copied as they are at one moment each, without stopping guard. The configuration, the files that it names,
-the sites' keys and the key of the second factors are copied too. Settings from environment variables, of this command and of
-the running guard, are recorded by name, and with their values unless they are secret, for \`restore\`. When the back-up fails or is stopped, its parts are removed.`,
+the sites' keys and the key of the second factors are copied too. A PostgreSQL database is not copied: the command prints how
+pg_dump does it. Settings from environment variables, of this command and of the running guard, are recorded by name, and with
+their values unless they are secret, for \`restore\`. When the back-up fails or is stopped, its parts are removed.`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
       'data-dir': { type: 'string' },
@@ -50,11 +53,13 @@ the running guard, are recorded by name, and with their values unless they are s
     });
     const folder = resolve(readFolder(positionals));
     const dataDir = resolve(required('data-dir', values['data-dir']));
-    const { files, environment } = await backUp(dataDir, folder, { withLog: !values['without-log'] });
+    const { manifest, url, isPasswordCopied } = await backUp(dataDir, folder, { withLog: !values['without-log'] });
+    const { files, environment } = manifest;
     const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0);
     process.stdout.write(
-      `Backed up ${Object.keys(files).length} files, ${(bytes / 1024 / 1024).toFixed(1)} MB, in ${folder}. Keys are among them: keep it where nobody else reads it.\n`,
+      `Backed up ${Object.keys(files).length} files, ${(bytes / 1024 / 1024).toFixed(1)} MB, in ${folder}. ${isPasswordCopied ? 'Keys and the password of the database' : 'Keys'} are among them: keep it where nobody else reads it.\n`,
     );
+    if (isPostgresUrl(url)) process.stdout.write(describeDump(url));
     if (environment.length > 0) {
       const names = environment.map(({ name, value }) => (value === null ? `${name} (without its value)` : name));
       process.stdout.write(`Recorded, since guard has them from its environment: ${names.join(', ')}.\n`);
@@ -67,8 +72,16 @@ interface BackUpOptions {
   readonly withLog: boolean;
 }
 
+interface BackUp {
+  readonly manifest: Manifest;
+  /** The database that holds the settings. */
+  readonly url: string;
+  /** Whether the copied configuration holds the password of a database. */
+  readonly isPasswordCopied: boolean;
+}
+
 /** @throws CommandError, ConfigError. Nothing is left in the folder then */
-async function backUp(dataDir: string, folder: string, options: BackUpOptions): Promise<Manifest> {
+async function backUp(dataDir: string, folder: string, options: BackUpOptions): Promise<BackUp> {
   const present = await readdir(folder).catch((error: NodeJS.ErrnoException) => error.code);
   if (present === 'ENOTDIR') throw new CommandError(`${folder} is not a folder. Name a new or an empty one.`);
   if (Array.isArray(present) && present.length > 0) throw new CommandError(`${folder} is not empty.`);
@@ -108,15 +121,17 @@ function removeParts(folder: string, created: string | undefined): void {
   }
 }
 
-async function writeBackUp(dataDir: string, folder: string, options: BackUpOptions): Promise<Manifest> {
+async function writeBackUp(dataDir: string, folder: string, options: BackUpOptions): Promise<BackUp> {
   const config = await readExistingConfig(dataDir);
   await chmod(folder, 0o700);
   for (const name of ['sites', NAMED]) await mkdir(join(folder, name), { mode: 0o700 });
   const names: string[] = [];
   const environment = await readEnvironment(dataDir);
   const variables = Object.fromEntries(environment.map(({ name, value }) => [name, value ?? undefined]));
-  const database = databaseFile(getDatabaseUrl(config, variables), dataDir);
-  if (existsSync(database)) {
+  const url = getDatabaseUrl(config, variables);
+  const server = isPostgresUrl(url) ? describeDatabase(url) : null;
+  const database = server === null ? databaseFile(url, dataDir) : null;
+  if (database !== null && existsSync(database)) {
     await copyDatabase(database, join(folder, SETTINGS));
     names.push(SETTINGS);
   }
@@ -142,9 +157,10 @@ async function writeBackUp(dataDir: string, folder: string, options: BackUpOptio
   }
   const files: Record<string, { bytes: number; sha256: string }> = {};
   for (const name of names) files[name] = await describeFile(join(folder, name));
-  const manifest = { version, madeAt: new Date().toISOString(), files, named, environment: [...environment] };
+  const made = { version, madeAt: new Date().toISOString(), settingsIn: server };
+  const manifest = { ...made, files, named, environment: [...environment] };
   await writeFileAtomically(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-  return manifest;
+  return { manifest, url, isPasswordCopied: hasPassword(config.database) };
 }
 
 /** Settings from the environment: of the guard that runs, and of this command. */

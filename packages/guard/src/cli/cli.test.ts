@@ -49,10 +49,10 @@ describe('the command line', () => {
     expect(run('attach', '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--allow-direct') });
   });
 
-  it.each(['sites', 'settings', 'privacy'])('prints the commands of the group `%s`', (group) => {
+  it.each(['sites', 'settings', 'privacy', 'migrate'])('prints the commands of the group `%s`', (group) => {
     const help = run(group, '--help');
     expect(help).toMatchObject({ status: 0, stderr: '' });
-    expect(help.stdout).toMatch(new RegExp(`^ {2}${group} [a-z]+ +[A-Z]`));
+    expect(help.stdout).toMatch(new RegExp(`^ {2}${group} [a-z-]+ +[A-Z]`));
     expect(run(group, 'help')).toEqual(help);
     expect(run(group)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(help.stdout) });
   });
@@ -605,7 +605,7 @@ describe('status', () => {
       expect((await runInChild('status', '--data-dir', dataDir, '--json')).stdout).toContain('"running":true');
       child.kill(signal);
       await once(child, 'exit');
-      expect(await unchanged(signal)).toEqual({ ok: true, detail: null });
+      expect(await unchanged(signal)).toEqual({ ok: true, database: 'sqlite:guard.sqlite', detail: null });
     }
     const database = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 0 });
     database.exec("DELETE FROM kysely_migration WHERE name = '024_challenge_stamps'");

@@ -94,6 +94,7 @@ const facts: Readonly<Record<string, Fact>> = {
     options: toGuard,
     message: /^Guard and WordPress know that visitors come by http\.$/,
   },
+  'the database can be used': { check: 'database', message: /^The database can be used\.$/ },
   'the clocks agree': { check: 'clock', message: /^The clocks of guard and WordPress agree\.$/ },
   'a clock that differs by some seconds': {
     check: 'clock',

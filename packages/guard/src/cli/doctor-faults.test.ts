@@ -21,6 +21,7 @@ import { canSwitchUsers, GUARD, machine, program } from '../../test/support/user
 import { openSqlite } from '../storage/sqlite.js';
 import type { DoctorOptions } from './doctor.js';
 import { checkDisk } from './doctor-checks.js';
+import { checkDatabase } from './doctor-database.js';
 import { type CheckName, FINDING_CODES, type Finding, type FindingCode } from './doctor-findings.js';
 import { checkPermissions } from './doctor-permissions.js';
 
@@ -142,6 +143,10 @@ async function examineAsGuard(): Promise<readonly Finding[]> {
   return JSON.parse(stdout);
 }
 
+const PASSWORD = 'a-secret-of-the-database';
+const REMOTE = `postgres://guard:${PASSWORD}@db.example.com/guard`;
+const database = { fault: null, other: null, readableSecrets: [] };
+
 const faults: Readonly<Record<FindingCode, Fault>> = {
   'guard-stopped': {
     examine: at({ stopped: true }),
@@ -191,6 +196,41 @@ const faults: Readonly<Record<FindingCode, Fault>> = {
     state: 'problem',
     message: /last settings that it could read.*503: the stored value of disable_xml_rpc can’t be used/,
     advice: /settings import/,
+  },
+  'database-unusable': {
+    examine: at({ stopped: true }, ({ dataDir }) => writeFile(join(dataDir, 'guard.sqlite'), 'no database')),
+    state: 'problem',
+    message: /^The database can’t be used \(corrupt: .*\)\.$/,
+    advice: /see what the reason says/,
+  },
+  // `postgres-commands.test.ts` has a guard with such a variable.
+  'database-other': {
+    examine: () => checkDatabase({ ...database, url: 'sqlite:guard.sqlite', other: 'Guard has another. Call it so.' }),
+    state: 'problem',
+    message: /^Guard has another\. Call it so\.$/,
+    advice: /all checks of settings/,
+  },
+  'database-not-encrypted': {
+    examine: () => checkDatabase({ ...database, url: `${REMOTE}?sslmode=disable` }),
+    state: 'warning',
+    message: /^The connection to postgres:\/\/guard@db\.example\.com:5432\/guard is not encrypted/,
+    advice: /sslmode=verify-full/,
+  },
+  'database-not-verified': {
+    examine: () => checkDatabase({ ...database, url: `${REMOTE}?sslmode=require` }),
+    state: 'warning',
+    message: /^The certificate of postgres:\/\/guard@db\.example\.com:5432\/guard is not verified/,
+    advice: /sslrootcert=FILE/,
+  },
+  'database-password-readable': {
+    examine: at({ stopped: true }, async ({ configure, dataDir }) => {
+      // Nothing listens on the port.
+      await configure(() => ({ database: `postgres://guard:${PASSWORD}@127.0.0.1:9/guard` }));
+      await chmod(join(dataDir, 'guard.json'), 0o640);
+    }),
+    state: 'problem',
+    message: /^Others may read the password of the database, or a key to it, in [^ ]*\/guard\.json\.$/,
+    advice: /^Run chmod 600 on [^ ]*\/guard\.json, and then change the password\.$/,
   },
   'key-unusable': {
     examine: at({ stopped: true }, quarantine),
@@ -685,6 +725,32 @@ describe('doctor reports', () => {
       ]);
     },
   );
+});
+
+describe('doctor and a PostgreSQL database', () => {
+  it('names no password, and finds nothing wrong with an encrypted or local connection', async () => {
+    for (const url of [REMOTE, `${REMOTE}?sslmode=verify-full`, 'postgres:///guard?host=/run/postgresql']) {
+      expect(checkDatabase({ ...database, url })).toMatchObject([{ state: 'ok', code: null }]);
+    }
+    const all = checkDatabase({
+      ...{ url: `${REMOTE}?sslmode=disable`, fault: 'unreachable', other: null, readableSecrets: ['/x'] },
+    });
+    expect(all.map(({ code }) => code)).toEqual([
+      ...['database-unusable', 'database-not-encrypted', 'database-password-readable'],
+    ]);
+    expect(JSON.stringify(all)).not.toContain(PASSWORD);
+  });
+
+  it('finds a readable file with the password, and a readable key', async () => {
+    const site = await doctorSite({ stopped: true });
+    for (const name of ['password', 'client.key']) await writeFile(join(site.dataDir, name), '', { mode: 0o640 });
+    const files = 'passwordfile=password&sslcert=client.crt&sslkey=client.key&sslmode=require';
+    await writeFile(join(site.dataDir, 'client.crt'), '');
+    await site.configure(() => ({ database: `postgres://guard@127.0.0.1:9/guard?${files}` }));
+    const found = faultsAbout(await site.examine(), 'database').at(-1);
+    expect(found?.code).toBe('database-password-readable');
+    expect(found?.message).toContain(`${join(site.dataDir, 'password')}, ${join(site.dataDir, 'client.key')}.`);
+  });
 });
 
 /** The findings about one check that are no success. */

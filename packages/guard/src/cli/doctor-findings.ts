@@ -6,6 +6,7 @@ export type CheckName =
   | 'entry'
   | 'key'
   | 'settings'
+  | 'database'
   | 'connector'
   | 'policy'
   | 'redirects'
@@ -37,6 +38,11 @@ export const FINDING_CODES = [
   'entry-unusable',
   'key-unusable',
   'settings-unusable',
+  'database-unusable',
+  'database-other',
+  'database-not-encrypted',
+  'database-not-verified',
+  'database-password-readable',
   'connector-version',
   'connector-missing',
   'connector-key',

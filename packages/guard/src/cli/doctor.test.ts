@@ -17,7 +17,8 @@ describe('doctor at a site without problems', () => {
     const findings = await well.examine();
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(findings.map(({ check }) => check)).toEqual([
-      ...['guard', 'key', 'settings', 'connector', 'policy', 'redirects', 'direct-requests', 'public-address'],
+      ...['guard', 'key', 'settings', 'database', 'connector', 'policy', 'redirects', 'direct-requests'],
+      'public-address',
       ...['client-address', 'server-behind', 'https', 'certificate', 'scheme', 'clock', 'cache', 'permissions', 'disk'],
       'mail',
     ]);

@@ -32,6 +32,7 @@ import {
   type MailFacts,
   type Serving,
 } from './doctor-checks.js';
+import { checkDatabase, listReadableSecrets } from './doctor-database.js';
 import type { Finding } from './doctor-findings.js';
 import { checkPermissions, type DataFolderFacts, type SiteFilesFault } from './doctor-permissions.js';
 import {
@@ -46,6 +47,7 @@ import {
 } from './doctor-visit-checks.js';
 import { type Inspected, inspect, visitDirectly, visitPlain } from './doctor-visits.js';
 import { findMixedSchemes, type MixedSchemes } from './mixed-schemes.js';
+import { findOtherDatabase } from './other-database.js';
 import { describeRedirectLoop } from './redirect-loop.js';
 import { findReleaseFault, statusReport } from './status-report.js';
 import { requireGuardNext } from './status-site.js';
@@ -87,15 +89,18 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
   if (site === undefined || status === undefined) return first;
 
   const home = status.homeUrl === null ? null : new URL(status.homeUrl);
-  const [direct, outside, data, siteFiles, sharedFault, freeBytes, mail] = await Promise.all([
-    visitDirectly(site, home),
-    home === null ? null : visitFromOutside(home, site, options),
-    readDataFolder(config.dataDir, site.id),
-    examineSiteFiles(site),
-    site.sharedConnector === undefined ? null : findReleaseFault(site.sharedConnector),
-    readFreeBytes(config.dataDir),
-    tryMail(config, site, home, options.mailTo),
-  ]);
+  const [direct, outside, data, siteFiles, sharedFault, freeBytes, mail, readableSecrets, otherDatabase] =
+    await Promise.all([
+      visitDirectly(site, home),
+      home === null ? null : visitFromOutside(home, site, options),
+      readDataFolder(config.dataDir, site.id),
+      examineSiteFiles(site),
+      site.sharedConnector === undefined ? null : findReleaseFault(site.sharedConnector),
+      readFreeBytes(config.dataDir),
+      tryMail(config, site, home, options.mailTo),
+      listReadableSecrets(config),
+      findOtherDatabase(config),
+    ]);
   const url = home === null ? null : home.href.replace(/\/$/, '');
   const response = outside?.inspected.response ?? null;
   const arrival = response?.by === 'guard' ? response.arrival : null;
@@ -104,6 +109,10 @@ export async function examineSite(config: Config, options: DoctorOptions): Promi
   return [
     ...first,
     checkSettings(status.unusableSettings, serving),
+    ...checkDatabase({
+      ...{ url: config.database, other: otherDatabase, readableSecrets },
+      fault: report.storage.ok ? null : report.storage.detail,
+    }),
     checkConnector(status, version, site.sharedConnector ?? null),
     checkPolicy(status.policyInSync, status.pausedUntil),
     checkRedirects(status.redirectLoop === null ? null : describeRedirectLoop(status.redirectLoop), status),

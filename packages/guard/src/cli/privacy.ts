@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../config/config.js';
+import { isPostgresUrl } from '../config/database-url.js';
 import { loadConfig } from '../config/load-config.js';
 import { parseVisitor } from '../lib/carried-address.js';
 import { systemClock } from '../lib/clock.js';
@@ -13,10 +13,20 @@ import { isDataDirInUse } from '../storage/data-dir-lock.js';
 import { openSqlite, type SqliteDatabase, toSqliteFault } from '../storage/sqlite.js';
 import { StorageError } from '../storage/storage-error.js';
 import { type Command, CommandError, readArguments, required, UsageError } from './command.js';
+import { describeRemains } from './database-programs.js';
 import { writeOperatorFile } from './operator-files.js';
+import { refuseOtherDatabase } from './other-database.js';
 import { eraseActivityData, findLoggedUsers, findSiteNumber, readActivityData } from './privacy/activity-data.js';
-import { eraseMainData, findStoredUsers, forgetUnlocks, isAddressBlocked, readMainData } from './privacy/main-data.js';
+import {
+  eraseMainData,
+  findStoredUsers,
+  forgetUnlocks,
+  isAddressBlocked,
+  readMainData,
+  removeRemains,
+} from './privacy/main-data.js';
 import type { Erasure, Person } from './privacy/person.js';
+import type { MainDatabase } from './privacy/rows.js';
 import { type KnownSite, pickSite } from './recovery.js';
 
 const personHelp = `  SITE             the site; may be left out when there is only one
@@ -43,7 +53,7 @@ its sessions), log files of guard and of web servers, and back-ups are not looke
         site: site.id,
         person,
         exported_at: new Date(systemClock()).toISOString(),
-        settings_database: readMainData({ database: main, site: site.id, person, now: systemClock() }),
+        settings_database: await readMainData({ db: main, site: site.id, person, now: systemClock() }),
         activity_log: activity === null ? {} : readActivityData({ ...activity, person }),
       };
       const text = `${JSON.stringify(data, null, 2)}\n`;
@@ -75,7 +85,9 @@ interface OpenPerson {
   readonly site: KnownSite;
   readonly person: Person;
   readonly dataDir: string;
-  readonly main: SqliteDatabase;
+  /** `Config.database`. */
+  readonly url: string;
+  readonly main: MainDatabase;
   /** Null when the log has no entries of the site. */
   readonly activity: { readonly database: SqliteDatabase; readonly site: number } | null;
   readonly output: string | undefined;
@@ -101,32 +113,28 @@ async function withPerson(args: readonly string[], task: (open: OpenPerson) => P
   const named = readNames(values);
   const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
   const site = pickSite([...config.sites, ...config.quarantined], name);
-  await bringUpToDate(config);
-  const files = [config.database.slice('sqlite:'.length), 'activity.sqlite'].map((file) =>
-    resolve(config.dataDir, file),
-  );
-  const [mainFile, activityFile] = files as [string, string];
-  const opened: SqliteDatabase[] = [];
-  const open = (file: string) => {
-    const database = openFile(file);
-    opened.push(database);
-    return database;
-  };
+  await refuseOtherDatabase(config);
+  const activityFile = resolve(config.dataDir, 'activity.sqlite');
+  // Migrates the tables to this release, whichever release opened the database last.
+  const main = await openGuardDatabase({
+    ...{ url: config.database, dataDir: config.dataDir, logger: silentLogger(), busyTimeoutMs: BUSY_TIMEOUT_MS },
+  });
+  let log: SqliteDatabase | null = null;
   try {
-    const main = open(mainFile);
-    const log = existsSync(activityFile) ? open(activityFile) : null;
+    log = existsSync(activityFile) ? openLog(activityFile) : null;
     const number = log === null ? null : findSiteNumber(log, site.id);
     const activity = log === null || number === null ? null : { database: log, site: number };
-    const user = findNamedUser(named, { main, activity, site });
+    const user = await findNamedUser(named, { main, activity, site });
     const person = { address: named.address, user, email: named.email };
     return await task({
-      ...{ site, person, dataDir: config.dataDir, main, activity },
+      ...{ site, person, dataDir: config.dataDir, url: config.database, main, activity },
       ...{ output: values.output, yes: values.yes === true },
     });
   } catch (error) {
     throw toStorageError(error, config.dataDir);
   } finally {
-    for (const database of opened) database.close();
+    log?.close();
+    await main.destroy();
   }
 }
 
@@ -146,42 +154,36 @@ function readNames(values: { address?: string | undefined; user?: string | undef
   return { address: parsed?.text ?? null, user, email: mailbox?.toLowerCase() ?? null };
 }
 
-/** Migrates the tables to this release, whichever release opened the database last. */
-async function bringUpToDate(config: Config): Promise<void> {
-  const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
-  await db.destroy();
-}
-
-function openFile(file: string): SqliteDatabase {
+function openLog(file: string): SqliteDatabase {
   const database = openSqlite(file, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   for (const pragma of PRAGMAS) database.exec(`pragma ${pragma}`);
   return database;
 }
 
 /** The user who is named, or the one whose login is the e-mail address that is named. */
-function findNamedUser(
+async function findNamedUser(
   { user, email }: ReturnType<typeof readNames>,
   open: Pick<OpenPerson, 'main' | 'activity' | 'site'>,
-): Person['user'] {
+): Promise<Person['user']> {
   if (user !== null) return findUser(user, open);
-  const found = email === null ? null : findUser(email, open);
+  const found = email === null ? null : await findUser(email, open);
   return found?.id == null ? null : found;
 }
 
 /** The user with a login or a number, with every login that is stored for them. */
-function findUser(
+async function findUser(
   name: string,
   { main, activity, site }: Pick<OpenPerson, 'main' | 'activity' | 'site'>,
-): NonNullable<Person['user']> {
-  const find = (text: string) => [
-    ...findStoredUsers(main, site.id, text),
+): Promise<NonNullable<Person['user']>> {
+  const find = async (text: string) => [
+    ...(await findStoredUsers(main, site.id, text)),
     ...(activity === null ? [] : findLoggedUsers(activity.database, activity.site, text)),
   ];
-  const found = find(name);
+  const found = await find(name);
   const byLogin = found.filter(({ login }) => login.toLowerCase() === name.toLowerCase());
   // A login may consist of digits.
   const id = (byLogin[0] ?? found[0])?.id ?? (/^[1-9]\d{0,14}$/.test(name) ? Number(name) : null);
-  const others = id === null ? [] : find(String(id)).filter((user) => user.id === id);
+  const others = id === null ? [] : (await find(String(id))).filter((user) => user.id === id);
   const isNumber = byLogin.length === 0 && String(id) === name;
   const logins = [...(isNumber ? [] : [name]), ...others.map(({ login }) => login)];
   return { id, logins: [...new Set(logins.map((login) => login.toLowerCase()))].filter((login) => login !== '') };
@@ -203,11 +205,11 @@ const PASSES = 4;
 async function erasePerson(open: OpenPerson): Promise<Erasure> {
   const total: Record<string, number> = {};
   for (let pass = 1; ; pass++) {
-    const { erased, kept } = eraseOnce(open);
+    const { erased, kept } = await eraseOnce(open);
     for (const [name, rows] of Object.entries(erased)) total[name] = (total[name] ?? 0) + rows;
     const found = Object.values(erased).some((rows) => rows > 0);
     if (!isDataDirInUse(open.dataDir) || (pass > 1 && !found) || pass === PASSES) {
-      forgetUnlocks(toMainScope(open));
+      await forgetUnlocks(toMainScope(open));
       return { erased: total, kept };
     }
     await sleep(LATE_MS);
@@ -215,20 +217,20 @@ async function erasePerson(open: OpenPerson): Promise<Erasure> {
 }
 
 function toMainScope({ main, site, person }: OpenPerson) {
-  return { database: main, site: site.id, person, now: systemClock() };
+  return { db: main, site: site.id, person, now: systemClock() };
 }
 
 /** The main database is first, so that what the Activity Log copies from it no longer names the person. */
-function eraseOnce(open: OpenPerson): Erasure {
+async function eraseOnce(open: OpenPerson): Promise<Erasure> {
   const { activity, person } = open;
   const scope = toMainScope(open);
-  const main = eraseMainData(scope);
+  const main = await eraseMainData(scope);
   if (activity === null) return main;
-  const log = eraseActivityData({ ...activity, person, isBlocked: isAddressBlocked(scope) });
+  const log = eraseActivityData({ ...activity, person, isBlocked: await isAddressBlocked(scope) });
   return { erased: { ...main.erased, ...log.erased }, kept: [...main.kept, ...log.kept] };
 }
 
-async function printErasure({ dataDir, main, activity }: OpenPerson, { erased, kept }: Erasure): Promise<void> {
+async function printErasure({ dataDir, url, main, activity }: OpenPerson, { erased, kept }: Erasure): Promise<void> {
   const rows = Object.entries(erased).filter(([, count]) => count > 0);
   process.stdout.write(
     rows.length === 0
@@ -237,12 +239,12 @@ async function printErasure({ dataDir, main, activity }: OpenPerson, { erased, k
   );
   for (const reason of kept) process.stdout.write(`Kept: ${lineText(reason)}\n`);
   if (rows.length === 0) return;
-  for (const database of [main, ...(activity === null ? [] : [activity.database])]) {
-    database.prepare('pragma wal_checkpoint(truncate)').get();
-  }
+  activity?.database.prepare('pragma wal_checkpoint(truncate)').get();
+  await removeRemains(main);
   process.stdout.write(
     `Not looked at: WordPress itself, log files, back-ups, and copies of databases in ${join(dataDir)}.\n`,
   );
+  if (isPostgresUrl(url)) process.stdout.write(describeRemains(url));
 }
 
 /** @throws CommandError when the operator does not confirm, or there is no terminal */

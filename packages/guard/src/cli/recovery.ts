@@ -24,6 +24,7 @@ import { createFactorStore, listEnrolled, resetTwoFactor } from '../two-factor/i
 import { createConnectorClient } from '../wordpress/connector-client.js';
 import { ConnectorError } from '../wordpress/connector-error.js';
 import { type Command, CommandError, readArguments, required, UsageError } from './command.js';
+import { refuseOtherDatabase } from './other-database.js';
 import { printQuarantine } from './running-guard.js';
 
 export const recoveryOptionsHelp = `  --data-dir DIR   guard's data folder
@@ -71,6 +72,7 @@ export async function withSite<Flag extends string = never>(
   checkArguments(positionals, isSelected ? [] : form);
   const config = await loadConfig({ dataDir: resolve(required('data-dir', values['data-dir'])) });
   const site = pickSite([...config.sites, ...config.quarantined], values.site);
+  await refuseOtherDatabase(config);
   const db = await openGuardDatabase({ url: config.database, dataDir: config.dataDir, logger: silentLogger() });
   const settings = createSettingsStore(db);
   let isChanged = false;

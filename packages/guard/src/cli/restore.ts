@@ -1,9 +1,11 @@
 import { existsSync, rmSync } from 'node:fs';
 import { access, mkdir, readdir, rename, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { describeDatabase, isPostgresUrl } from '../config/database-url.js';
 import {
   CONFIG_FILE,
   ConfigError,
+  DATABASE,
   type EnvironmentSetting,
   getDatabaseUrl,
   listEnvironment,
@@ -25,6 +27,7 @@ import {
   SETTINGS,
 } from './back-up-files.js';
 import { type Command, CommandError, readArguments, required } from './command.js';
+import { describeRestore, quote } from './database-programs.js';
 import { toPathBelow } from './named-files.js';
 import { withSignals } from './signals.js';
 import { describeStart } from './start-hint.js';
@@ -40,7 +43,8 @@ export const restoreCommand: Command = {
 
 All files are checked and copied into the data folder first, and then take the place of the present ones. When one of them is
 missing, differs from what was written, or can't be copied, nothing is changed. Files that belong outside the data folder are
-not written: the command prints how to copy them to their places. It also names the environment variables that were set for
+not written: the command prints how to copy them to their places. A PostgreSQL database is restored by pg_restore, not by this
+command. It also names the environment variables that were set for
 guard and are not set for this command.`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
@@ -49,13 +53,12 @@ guard and are not set for this command.`,
     });
     const folder = resolve(readFolder(positionals));
     const dataDir = resolve(required('data-dir', values['data-dir']));
-    const { madeAt, files, named, environment } = await restore(folder, dataDir, {
-      replace: values.replace,
-      now: new Date(),
-    });
+    const { manifest, url } = await restore(folder, dataDir, { replace: values.replace, now: new Date() });
+    const { madeAt, files, named, environment } = manifest;
     const outside = await listOutside(dataDir, named, files);
     const restored = Object.keys(files).length - named.length + named.filter((each) => isInside(dataDir, each)).length;
     process.stdout.write(`Restored ${restored} files of ${lineText(madeAt)}.\n`);
+    if (isPostgresUrl(url)) process.stdout.write(describeRestore(url));
     process.stdout.write(await describeOutside(folder, dataDir, outside));
     process.stdout.write(describeEnvironment(environment, listEnvironment(process.env)));
     process.stdout.write(describeStart(dataDir));
@@ -72,7 +75,11 @@ interface RestoreOptions {
 const STAGING = 'restoring';
 
 /** @throws CommandError, ConfigError. The data from before are in force then */
-async function restore(folder: string, dataDir: string, options: RestoreOptions): Promise<Manifest> {
+async function restore(
+  folder: string,
+  dataDir: string,
+  options: RestoreOptions,
+): Promise<{ readonly manifest: Manifest; readonly url: string }> {
   const manifest = await readManifest(folder);
   for (const [name, expected] of Object.entries(manifest.files)) {
     const found = await describeFile(join(folder, name)).catch(() => null);
@@ -82,6 +89,7 @@ async function restore(folder: string, dataDir: string, options: RestoreOptions)
       throw new CommandError(`${join(folder, name)} is not as it was written. Nothing was changed.`);
     }
   }
+  const url = await findDatabase(folder, manifest);
   let created: string | undefined;
   // The folder is new, so it holds nothing but the lock and copies.
   const cleanUp = () => {
@@ -92,7 +100,8 @@ async function restore(folder: string, dataDir: string, options: RestoreOptions)
     const lock = tryLock(join(dataDir, 'guard.lock'), 0);
     if (lock === null) throw new CommandError('Guard runs on this data folder. Stop it first; nothing was changed.');
     try {
-      await replaceData(folder, dataDir, manifest, { ...options, cleanUp });
+      const database = isPostgresUrl(url) ? null : databaseFile(url, dataDir);
+      await replaceData(folder, dataDir, manifest, { ...options, database, cleanUp });
     } finally {
       lock.close();
     }
@@ -103,19 +112,22 @@ async function restore(folder: string, dataDir: string, options: RestoreOptions)
       `The restore failed: ${describeFailure(error, dataDir)}. The data in force are those from before.`,
     );
   }
-  return manifest;
+  return { manifest, url };
 }
 
 async function replaceData(
   folder: string,
   dataDir: string,
   manifest: Manifest,
-  options: RestoreOptions & { readonly cleanUp: () => void },
+  options: RestoreOptions & {
+    /** The file for the settings; null if they are in PostgreSQL. */
+    readonly database: string | null;
+    readonly cleanUp: () => void;
+  },
 ) {
-  const database = await findDatabase(folder, dataDir);
-  const databaseBelow = toPathBelow(dataDir, database);
-  if (databaseBelow === null && existsSync(database)) {
-    throw new CommandError(`${database} is there already. Move it away; nothing was changed.`);
+  const database = options.database === null ? null : toPlace(dataDir, options.database);
+  if (database?.isOutside && existsSync(database.path)) {
+    throw new CommandError(`${database.path} is there already. Move it away; nothing was changed.`);
   }
   const present = await listPresent(dataDir);
   if (present[0] !== undefined && !options.replace) {
@@ -123,10 +135,9 @@ async function replaceData(
   }
   const staging = join(dataDir, STAGING);
   const aside = join(dataDir, `replaced-${options.now.toISOString().replace(/[-:]|\.\d+/g, '')}`);
-  const databaseStaged = databaseBelow === null ? `${database}.restored.tmp` : join(staging, databaseBelow);
   const cleanUp = () => {
     rmSync(staging, { recursive: true, force: true, maxRetries: 5 });
-    if (databaseBelow === null) rmSync(databaseStaged, { force: true });
+    if (database?.isOutside) rmSync(database.staged, { force: true });
   };
   cleanUp();
   try {
@@ -137,8 +148,9 @@ async function replaceData(
     await withSignals(removeAll, async () => {
       await mkdir(join(staging, 'sites'), { recursive: true, mode: 0o700 });
       for (const [name, to] of listCopies(dataDir, manifest)) {
-        const target = name === SETTINGS ? databaseStaged : join(staging, to);
-        if (name !== SETTINGS && existsSync(target)) continue;
+        const isDatabase = name === SETTINGS && database !== null;
+        const target = isDatabase ? database.staged : join(staging, to);
+        if (!isDatabase && existsSync(target)) continue;
         await mkdir(dirname(target), { recursive: true, mode: 0o700 });
         await copyPrivate(join(folder, name), target);
       }
@@ -154,8 +166,8 @@ async function replaceData(
         ...[...present]
           .sort((one, other) => isConfig(other) - isConfig(one))
           .map((name) => [join(dataDir, name), join(aside, name)] as const),
-        ...(databaseBelow === null && manifest.files[SETTINGS] !== undefined
-          ? [[databaseStaged, database] as const]
+        ...(database?.isOutside && manifest.files[SETTINGS] !== undefined
+          ? [[database.staged, database.path] as const]
           : []),
         ...(await readdir(staging))
           .sort((one, other) => isConfig(one) - isConfig(other))
@@ -197,12 +209,42 @@ async function moveAll(moves: readonly (readonly [from: string, to: string])[]):
   }
 }
 
-/** Location of the backed-up configuration's database in this data folder. @throws ConfigError */
-async function findDatabase(folder: string, dataDir: string): Promise<string> {
+interface Place {
+  readonly path: string;
+  /** Whether it is outside the data folder. */
+  readonly isOutside: boolean;
+  /** Where it is copied to before it gets its name. */
+  readonly staged: string;
+}
+
+function toPlace(dataDir: string, path: string): Place {
+  const below = toPathBelow(dataDir, path);
+  const staged = below === null ? `${path}.restored.tmp` : join(dataDir, STAGING, below);
+  return { path, isOutside: below === null, staged };
+}
+
+/**
+ * The database that guard uses after the restore.
+ * @throws CommandError when the settings were backed up from another kind of database; ConfigError
+ */
+async function findDatabase(folder: string, { settingsIn, files }: Manifest): Promise<string> {
   const mistakes: string[] = [];
   const config = await readConfigFile(join(folder, CONFIG_FILE), mistakes);
   if (config === null) throw new ConfigError(mistakes);
-  return databaseFile(getDatabaseUrl(config), dataDir);
+  const url = getDatabaseUrl(config);
+  const isHere = isPostgresUrl(url);
+  const [from, to] = [lineText(settingsIn ?? 'an SQLite file'), lineText(describeDatabase(url))];
+  if (settingsIn === null && files[SETTINGS] !== undefined && isHere) {
+    throw new CommandError(
+      `The settings in this back-up are from ${from}, but guard would look for them in ${to}. Nothing was changed. Restore without the variable ${DATABASE}, and move them to PostgreSQL afterwards.`,
+    );
+  }
+  if (settingsIn !== null && !isHere) {
+    throw new CommandError(
+      `The settings were in ${from}, and are not in this back-up, but guard would look for them in ${to}. Nothing was changed. Call \`restore\` with the variable ${DATABASE} that guard has.`,
+    );
+  }
+  return url;
 }
 
 /** Files that belong to a running guard, are created again when needed, or are not guard's. */
@@ -259,12 +301,9 @@ function describeEnvironment(before: Manifest['environment'], now: readonly Envi
   const missing = before.filter(({ name, value }) => !now.some((each) => each.name === name && each.value === value));
   if (missing.length === 0) return '';
   const lines = missing.map(({ name, value }) =>
-    value === null ? `  ${name}: its value is not in the back-up\n` : `  ${name}=${quote(lineText(value))}\n`,
+    value === null
+      ? `  ${name}: its value is not in the back-up\n`
+      : `  ${name}=${quote(lineText(value))}${isPostgresUrl(value) ? ' (a password in it is not in the back-up)' : ''}\n`,
   );
   return `Guard had these settings from its environment, and this command has not, or has others. See that guard has them before you start it:\n${lines.join('')}`;
-}
-
-/** A word of a shell's command line. */
-function quote(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

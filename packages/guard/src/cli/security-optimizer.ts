@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { isPostgresUrl } from '../config/database-url.js';
 import { ConfigError } from '../config/load-config.js';
 import { guideFile } from '../lib/guides.js';
 import { lineText } from '../lib/plain-text.js';
@@ -30,6 +31,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['privacy erase', async () => (await import('./privacy.js')).erasePersonCommand],
   ['back-up', async () => (await import('./backup.js')).backUpCommand],
   ['restore', async () => (await import('./restore.js')).restoreCommand],
+  ['migrate sqlite-to-postgres', async () => (await import('./migrate.js')).migrateToPostgresCommand],
   ['erase', async () => (await import('./erase.js')).eraseCommand],
   ['serve', async () => (await import('./serve.js')).serveCommand],
   ['status', async () => (await import('./status.js')).statusCommand],
@@ -50,7 +52,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** First words of two-word commands. */
-const GROUPS: ReadonlySet<string> = new Set(['sites', 'settings', 'privacy']);
+const GROUPS: ReadonlySet<string> = new Set(['sites', 'settings', 'privacy', 'migrate']);
 
 /** The command's name, of one or two words, and its arguments. */
 function readCommand(positionals: readonly string[]): [name: string | undefined, ...args: readonly string[]] {
@@ -156,6 +158,10 @@ function explain(error: unknown): string {
   }
   if (error instanceof StorageError) {
     const summary = `The database can’t be used (${error.fault}): ${error.detail}`;
+    // Errors of PostgreSQL begin with the server.
+    if (isPostgresUrl(error.detail)) {
+      return `${summary}\nGuard does not start without it, because your settings are in it. Check \`database\` and the server (${guideFile('postgresql.md')}).`;
+    }
     if (error.fault === 'cannot_open' || error.fault === 'read_only') {
       return `${summary}\nThis user must be able to write it, and in its folder, which needs room: run the command as root, or as the user who owns the data folder.`;
     }

@@ -102,8 +102,8 @@ configured address; then guard waits for another one as long as that one may tak
       deadline.release();
       return 0;
     }
-    // The storage thread reads the long lists while `main.js`, nine tenths of guard's code, is loaded.
-    const blocked = preloadBlocks(storage.thread);
+    // The long lists are read while `main.js`, nine tenths of guard's code, is loaded.
+    const blocked = preloadBlocks(storage.connection);
     const { startGuard } = await import('../main.js');
     const guard = await startGuard(config, { logger, storage, blocked, socket });
     running = guard;

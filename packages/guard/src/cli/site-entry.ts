@@ -109,7 +109,7 @@ export async function findRetainedData(
   if (retired !== null && retired.erasedAt !== null) {
     throw new CommandError(`The site ${id} was erased. Its id is not given again; leave out --site.`);
   }
-  if (retired === null && !hasSiteRows(id, databases)) {
+  if (retired === null && !(await hasSiteRows(id, databases))) {
     throw new CommandError(`Nothing is kept of a site ${id}. Leave out --site, and the site gets an id.`);
   }
   return retired ?? {};
@@ -186,6 +186,6 @@ export async function newSiteId(name: string, config: ConfigFile, databases: Sit
   );
   for (let number = 1; ; number++) {
     const id = number === 1 ? base : `${base}-${number}`;
-    if (!usedIds.has(id) && !hasSiteRows(id, databases)) return id;
+    if (!usedIds.has(id) && !(await hasSiteRows(id, databases))) return id;
   }
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { readActivityStatus } from '../activity/index.js';
 import type { Config } from '../config/config.js';
+import { describeDatabase } from '../config/database-url.js';
 import { systemClock } from '../lib/clock.js';
 import { silentLogger } from '../lib/logger.js';
 import { printSocketAddress } from '../lib/socket-address.js';
@@ -14,6 +15,7 @@ import { StorageError } from '../storage/storage-error.js';
 import { findConnectorSources, readConnector } from './connector-files.js';
 import { examineSites, SITES_AT_ONCE } from './examine-sites.js';
 import { guardAnswers } from './guard-response.js';
+import { findOtherDatabase } from './other-database.js';
 import { findSharedFault } from './shared-connector.js';
 import { examineSiteStatus, type SiteStatus } from './status-site.js';
 import { readStoredStates } from './stored-state.js';
@@ -30,8 +32,10 @@ export interface StatusReport {
     readonly answers: boolean;
     readonly listen: string;
   };
-  /** `detail`: why the database can't be used, or that it does not exist yet. */
-  readonly storage: { readonly ok: boolean; readonly detail: string | null };
+  /**
+   * `database`: its URL without a password. `detail`: why it can't be used, or that it does not exist yet.
+   */
+  readonly storage: { readonly ok: boolean; readonly database: string; readonly detail: string | null };
   /** The database of the Activity Log. */
   readonly activity: { readonly ok: boolean; readonly detail: string | null; readonly bytes: number };
   readonly sites: readonly SiteStatus[];
@@ -73,6 +77,8 @@ export async function statusReport(
   }
   problems.push(...(await findSharedFaults(wanted)));
 
+  const other = await findOtherDatabase(config);
+  if (other !== null) problems.push(other);
   const { db, detail } = await openDatabase(config);
   if (db === 'unusable') problems.push(`The database can’t be used (${detail}).`);
   const warnings = [config, ...wanted].some(({ trustedProxies }) => includesEverybody(trustedProxies ?? []))
@@ -104,7 +110,7 @@ export async function statusReport(
       problems.push(...found.problems.map((text) => `Site ${site.id}: ${text}`));
       warnings.push(...found.warnings.map((text) => `Site ${site.id}: ${text}`));
     }
-    const storage = { ok: db !== 'unusable', detail };
+    const storage = { ok: db !== 'unusable', database: describeDatabase(config.database), detail };
     return { version, dataDir: config.dataDir, guard, storage, activity, sites, quarantined, warnings, problems };
   } finally {
     if (db !== 'unusable') await db?.destroy();

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.js';
+import { isPostgresUrl } from '../config/database-url.js';
 import { lineText } from '../lib/plain-text.js';
 import { toShortList } from '../lib/short-list.js';
 import type { SiteConfig } from '../site.js';
@@ -79,6 +80,12 @@ const connectorLabels: Readonly<Record<SiteStatus['connector'], string>> = {
   unknown: 'not known, because WordPress does not answer',
 };
 
+function describeStorage({ ok, database, detail }: StatusReport['storage']): string {
+  const state = detail ?? 'ready';
+  // A reason names the database itself.
+  return ok && isPostgresUrl(database) ? `${state}, ${database}` : state;
+}
+
 /** How many sites the text lists. Of more, only those with problems. */
 const LISTED_MAX = 100;
 
@@ -88,7 +95,7 @@ export function statusText(report: StatusReport): string {
   const lines = [
     `Security Optimizer ${version}, data folder ${dataDir}`,
     `Guard:     ${guard.running ? `running${guard.pid === null ? '' : ` (process ${guard.pid})`}, ${guard.answers ? 'answers' : 'does not answer'} on ${guard.listen}` : 'not running'}`,
-    `Database:  ${storage.detail ?? 'ready'}`,
+    `Database:  ${describeStorage(storage)}`,
     `Activity:  ${activity.ok ? `ready, ${megabytes(activity.bytes)}` : activity.detail}`,
   ];
   const shown = sites.length <= LISTED_MAX ? sites : onlyProblems(report).sites.slice(0, LISTED_MAX);

@@ -94,7 +94,13 @@ const smtpKeys = some(
 );
 const inFile = some({
   listen: fc.oneof(authority, socket),
-  database: file.map((name) => `sqlite:.${name}`),
+  database: fc.oneof(
+    file.map((name) => `sqlite:.${name}`),
+    fc.constantFrom(
+      'postgres://guard:s%40cret@db.example.com:6432/guard?sslmode=verify-full',
+      'postgresql:///guard?host=/run/postgresql',
+    ),
+  ),
   trustedProxies: fc.array(
     fc.oneof(
       range,
@@ -118,6 +124,7 @@ const inFile = some({
     upstreamConnections: from(1, 10_000),
     connections: from(10, 1_000_000),
     connectionsPerAddress: from(10, 1_000_000),
+    databaseConnections: from(1, 1000),
   }),
   activity: some({
     maxRows: from(1000, 1_000_000_000),
@@ -177,7 +184,7 @@ describe('parseConfig and printConfig', () => {
   it('refuse to write what they could not read', () => {
     const config = read('{}');
     expect(() => printConfig({ ...config, metrics: { listen: { host: '::1', port: 99_999 } } })).toThrow();
-    expect(() => printConfig({ ...config, database: 'postgres://example.com' })).toThrow();
+    expect(() => printConfig({ ...config, database: 'mysql://example.com' })).toThrow();
   });
 
   it('read a key under its former name and write the current one', () => {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { isAddressHeader } from '../http/headers.js';
 import { parseUnixAddress, printSocketAddress, type SocketAddress } from '../lib/socket-address.js';
 import { readTypedRanges } from '../lib/typed-ranges.js';
+import { DATABASE_HELP, isPostgresUrl, parsePostgresUrl } from './database-url.js';
 
 /**
  * The schema of `guard.json`, for reading and writing; `parse-config.ts` applies it. Each schema's error says what is allowed, so that a mistake can
@@ -32,12 +33,11 @@ export const listenAddress = z.codec(z.string({ error: LISTEN_HELP }), z.custom<
   encode: printSocketAddress,
 });
 
-export const databaseUrl = z.string({ error: 'use sqlite:FILE' }).superRefine((text, context) => {
-  if (/^postgres(?:ql)?:/.test(text)) {
-    context.addIssue({ code: 'custom', message: 'PostgreSQL is not available in this version; use sqlite:FILE' });
-  } else if (!/^sqlite:[^\s].*$/.test(text)) {
-    context.addIssue({ code: 'custom', message: 'use sqlite:FILE, for example sqlite:guard.sqlite' });
-  }
+export const databaseUrl = z.string({ error: DATABASE_HELP }).superRefine((text, context) => {
+  const address = isPostgresUrl(text) ? parsePostgresUrl(text) : null;
+  if (address !== null && 'mistake' in address) context.addIssue({ code: 'custom', message: address.mistake });
+  else if (address === null && !/^sqlite:[^\s].*$/.test(text))
+    context.addIssue({ code: 'custom', message: DATABASE_HELP });
 });
 
 const RANGE_HELP = 'use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24';
@@ -306,6 +306,7 @@ export const configFile = z.strictObject({
       upstreamConnections: limit(1, 10_000, 'connections').default(128),
       connections: limit(10, 1_000_000, 'connections').default(10_000),
       connectionsPerAddress: limit(10, 1_000_000, 'connections').default(500),
+      databaseConnections: limit(1, 1000, 'connections').default(10),
     })
     .prefault({}),
   activity: z

@@ -8,7 +8,7 @@ export interface Config {
   readonly listen: SocketAddress;
   /** Processes that accept connections of clients, 1 or more. With several, one more holds the state. */
   readonly processes: number;
-  /** `sqlite:<file>`, the file relative to the data folder. */
+  /** `sqlite:<file>`, the file relative to the data folder, or `postgres://…`, which may contain a password. */
   readonly database: string;
   /**
    * Addresses and CIDR ranges of proxies in front of guard whose X-Forwarded-For is trusted, including those from
@@ -43,6 +43,8 @@ export interface Config {
     readonly connections: number;
     /** Maximum number of concurrent connections of one address, IPv6 by /64; trusted proxies are exempt. */
     readonly connectionsPerAddress: number;
+    /** Connections of this process to PostgreSQL. */
+    readonly databaseConnections: number;
   };
   /** Address of metrics and health checks; null disables them. */
   readonly metrics: { readonly listen: SocketAddress | null };

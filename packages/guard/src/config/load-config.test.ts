@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { certificateAuthority, hasOpenssl } from '../../test/support/certificates.js';
 import { scratchFolder } from '../../test/support/scratch.js';
-import { ConfigError, loadConfig } from './load-config.js';
+import { ConfigError, findDatabaseInEnvironment, listEnvironment, loadConfig } from './load-config.js';
 
 const secret = '0f'.repeat(32);
 
@@ -24,6 +24,21 @@ async function findMistakes(dataDir: string, env: NodeJS.ProcessEnv = {}): Promi
 }
 
 const site = { id: 'site', upstream: 'http://127.0.0.1:8081' };
+
+it('the environment is listed without secrets', () => {
+  const database = 'postgres://guard:a-password@db.example.com/guard?passwordfile=file';
+  const smtp = { SECURITY_OPTIMIZER_SMTP_PASSWORD: 'another-password' };
+  const settings = listEnvironment({ SECURITY_OPTIMIZER_DATABASE: database, ...smtp });
+  const plain = 'postgres://guard@db.example.com/guard?passwordfile=file';
+  expect(settings).toEqual([
+    { name: 'SECURITY_OPTIMIZER_DATABASE', value: plain },
+    { name: 'SECURITY_OPTIMIZER_SMTP_PASSWORD', value: null },
+  ]);
+  expect(findDatabaseInEnvironment(settings)).toBe(plain);
+  // An unusable one may hold a password anywhere.
+  const [unusable] = listEnvironment({ SECURITY_OPTIMIZER_DATABASE: 'postgres://guard:a-password@' });
+  expect(unusable?.value).toBeNull();
+});
 
 it('defaults are filled in, folders are absolute, and the secret is read from its own file', async () => {
   const dataDir = await folder({ sites: [{ ...site, wordpressDir: 'wordpress' }] });
@@ -83,7 +98,7 @@ it('the environment overrides the file', async () => {
 it('all mistakes are reported together, each with its key and what is allowed', async () => {
   const dataDir = await folder({
     listen: '8080',
-    database: 'postgres://example.com/guard',
+    database: 'mysql://example.com/guard',
     trustedProxies: ['192.0.2.0/33'],
     limits: { targetBytes: 1 },
     colour: 'blue',
@@ -91,7 +106,7 @@ it('all mistakes are reported together, each with its key and what is allowed', 
   });
   expect(await findMistakes(dataDir, { SECURITY_OPTIMIZER_LOG_LEVEL: 'loud' })).toEqual([
     'guard.json: listen: use HOST:PORT, for example 127.0.0.1:8080 or [::1]:8080, or unix:/PATH of at most 103 bytes',
-    'guard.json: database: PostgreSQL is not available in this version; use sqlite:FILE',
+    'guard.json: database: use sqlite:FILE, for example sqlite:guard.sqlite, or postgres://USER@HOST:5432/DATABASE',
     'guard.json: trustedProxies[0]: use addresses or CIDR ranges, for example 192.0.2.1 or 192.0.2.0/24, or file:PATH for a file with one of them in each line, or unix for connections to a Unix socket; check “/33”',
     'guard.json: limits.targetBytes: use a whole number from 1024 to 65536 (bytes)',
     'guard.json: sites: use a list of sites',

@@ -17,6 +17,7 @@ import {
   toConfiguredRanges,
   trustedProxy,
 } from './config-file.js';
+import { withoutPassword } from './database-url.js';
 import { type ConfigFile, parseConfig } from './parse-config.js';
 import { isSecret } from './secret-form.js';
 
@@ -231,11 +232,13 @@ function splitProxies(text: string): readonly string[] {
   return /[^\s,;]/.test(rest) ? [...texts, rest] : texts;
 }
 
+/** Names the database instead of the file. */
+export const DATABASE = 'SECURITY_OPTIMIZER_DATABASE';
 const TRUSTED_PROXIES = 'SECURITY_OPTIMIZER_TRUSTED_PROXIES';
 
 const variables = {
   SECURITY_OPTIMIZER_LISTEN: { key: 'listen', read: (text: string) => listenAddress.safeParse(text) },
-  SECURITY_OPTIMIZER_DATABASE: { key: 'database', read: (text: string) => databaseUrl.safeParse(text) },
+  [DATABASE]: { key: 'database', read: (text: string) => databaseUrl.safeParse(text) },
   [TRUSTED_PROXIES]: {
     key: 'trustedProxies',
     read: (text: string) => trustedProxy.array().safeParse(splitProxies(text)),
@@ -253,10 +256,7 @@ const variables = {
  */
 export function getDatabaseUrl({ database }: Pick<ConfigFile, 'database'>, env = process.env): string {
   const mistakes: string[] = [];
-  const { database: named } = readEnvironment(
-    { SECURITY_OPTIMIZER_DATABASE: env.SECURITY_OPTIMIZER_DATABASE },
-    mistakes,
-  );
+  const { database: named } = readEnvironment({ [DATABASE]: env[DATABASE] }, mistakes);
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return named ?? database;
 }
@@ -279,16 +279,22 @@ const SMTP_PASSWORD = 'SECURITY_OPTIMIZER_SMTP_PASSWORD';
 export interface EnvironmentSetting {
   /** Name of the variable. */
   readonly name: string;
-  /** Null for a secret, and for a value that can't be used. */
+  /** Without a password in it. Null for a secret, and for a value that can't be used. */
   readonly value: string | null;
 }
 
 /** The variables of an environment that guard reads. Never contains a secret. */
 export function listEnvironment(env: NodeJS.ProcessEnv): readonly EnvironmentSetting[] {
   const plain = Object.entries(variables).map(([name, { read }]) => ({ name, isPlain: read(env[name] ?? '').success }));
+  const toPlain = (name: string, text: string) => (name === DATABASE ? withoutPassword(text) : text);
   return [...plain, { name: SMTP_PASSWORD, isPlain: false }]
     .filter(({ name }) => (env[name] ?? '') !== '')
-    .map(({ name, isPlain }) => ({ name, value: isPlain ? (env[name] as string) : null }));
+    .map(({ name, isPlain }) => ({ name, value: isPlain ? toPlain(name, env[name] as string) : null }));
+}
+
+/** The database that the environment names, without its password; null if it names none. */
+export function findDatabaseInEnvironment(settings: readonly EnvironmentSetting[]): string | null {
+  return settings.find(({ name }) => name === DATABASE)?.value ?? null;
 }
 
 /** The files of addresses that the environment names, as it names them. */

@@ -197,6 +197,44 @@ describe('failures and locks in the database', () => {
     expect(before.locked).toEqual(locks);
   });
 
+  it('are lifted once for a key that is named twice', async () => {
+    const { db, repository } = await (await setUp()).open();
+    for (let j = 0; j < 3; j++) repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
+    await repository.drain();
+    expect(await lift(db, ['192.0.2.1', '192.0.2.1'])).toBe(1);
+  });
+
+  it('are not lifted by the late answer of an earlier query', async () => {
+    let answer = (): void => undefined;
+    let late: Promise<void> | null = null;
+    const { open } = await setUp((real) => ({
+      ...real,
+      async listUnlocks(site, since) {
+        const unlocks = await real.listUnlocks(site, since);
+        const wait = late;
+        late = null;
+        await wait;
+        return unlocks;
+      },
+    }));
+    const { db, repository } = await open();
+    const lock = () => {
+      for (let j = 0; j < 3; j++) repository.attempts.recordFailure('site', '192.0.2.1', 3, NOW);
+    };
+    lock();
+    await repository.drain();
+    await lift(db, ['192.0.2.1']);
+    late = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const earlier = repository.loadUnlocks('site');
+    const later = repository.loadUnlocks('site').then(lock);
+    await later;
+    answer();
+    await earlier;
+    expect(repository.attempts.isLocked('site', '192.0.2.1', 3, NOW)).toBe(true);
+  });
+
   it('are removed from memory when another process has lifted them, and only those', async () => {
     const { open } = await setUp();
     const { db, repository } = await open();

@@ -1,4 +1,5 @@
 import type { CallHandlers, Feature, RunningFeature } from '../feature.js';
+import { KeyedMutex } from '../lib/mutex.js';
 import type { SiteId } from '../site.js';
 import { listSitesWithRows } from '../storage/database.js';
 import { createLoginHook } from './admission.js';
@@ -69,13 +70,15 @@ export const loginSecurity: Feature<LoginSecurity> = {
     const lockListeners: ((site: SiteId, address: string, until: number) => void)[] = [];
     const renameListeners: ((site: SiteId, user: NewName) => Promise<void>)[] = [];
     const throttledUsers = sqlThrottledAccountsStore(db);
+    // One write of a site at a time, so that the last list is stored last.
+    const throttledWrites = new KeyedMutex();
     await throttledUsers.clear();
     const repository = createLoginAttemptRepository({
       store: sqlLoginAttemptStore(db),
       onThrottledUsers(site, users) {
         sites.setThrottledUsers(site, users);
-        throttledUsers
-          .write(site, users)
+        throttledWrites
+          .run(site, () => throttledUsers.write(site, users))
           .catch((error: unknown) => {
             logger.warn(
               { event: 'throttled-accounts-store-failed', site, err: error },

@@ -1,20 +1,18 @@
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { serve } from '../../test/support/command-line.js';
 import { openTestDatabase } from '../../test/support/database.js';
+import { lockTable } from '../../test/support/database-faults.js';
 import { fakeWordPress } from '../../test/support/fake-wordpress.js';
 import { dataFolderFor } from '../../test/support/running-guard.js';
 import { eventually } from '../../test/support/scratch.js';
 import { SECRET } from '../../test/support/site-config.js';
-import { openSqlite } from '../storage/sqlite.js';
 import { sqlLoginAttemptStore } from './login-attempts-store.js';
 
-/** Guard in a separate process, with a second connection that can block every write to its database. */
+/** Guard in a separate process, and a lock that blocks its writes. */
 async function processUnderTest() {
   const dataDir = await dataFolderFor(await fakeWordPress(SECRET));
   const guard = await serve(dataDir);
-  const other = openSqlite(join(dataDir, 'guard.sqlite'), { busyTimeoutMs: 0 });
-  onTestFinished(() => other.close());
+  const lock = () => lockTable(dataDir, 'login_attempts');
   const guess = (): Promise<Response> =>
     fetch(`${guard.url}/wp-login.php`, { method: 'POST', body: new URLSearchParams({ log: 'owner', pwd: 'wrong' }) });
   const stored = async (): Promise<number> => {
@@ -25,19 +23,16 @@ async function processUnderTest() {
       await db.destroy();
     }
   };
-  return { guard, other, guess, stored };
+  return { guard, lock, guess, stored };
 }
 
 it('a guess that got a response is still counted after guard is killed immediately', async () => {
-  const { guard, other, guess, stored } = await processUnderTest();
+  const { guard, lock, guess, stored } = await processUnderTest();
   for (let round = 0; round < 4; round++) await guess();
   // Without this lock the write would usually be faster than the kill.
-  other.exec('BEGIN IMMEDIATE');
-  const freed = new Promise<void>((resolve) => {
-    setTimeout(() => {
-      other.exec('ROLLBACK');
-      resolve();
-    }, 300);
+  const unlock = await lock();
+  const freed = new Promise<void>((resolve, reject) => {
+    setTimeout(() => unlock().then(resolve, reject), 300);
   });
   await guess();
   guard.child.kill('SIGKILL');
@@ -47,13 +42,13 @@ it('a guess that got a response is still counted after guard is killed immediate
 });
 
 it('responds while the database is locked, logs it, and locks the address nevertheless', async () => {
-  const { guard, other, guess } = await processUnderTest();
-  other.exec('BEGIN IMMEDIATE');
+  const { guard, lock, guess } = await processUnderTest();
+  const unlock = await lock();
   expect((await guess()).status).toBe(200);
   await eventually(() => guard.log().includes('"event":"login-attempts-store-slow"'));
   // The response was sent after the timeout, not because the database write had failed.
   expect(guard.log()).not.toMatch(/"login-attempts-store-failed"[\s\S]*"login-attempts-store-slow"/);
   for (let round = 1; round < 5; round++) expect((await guess()).status).toBe(200);
   expect((await guess()).status).toBe(429);
-  other.exec('ROLLBACK');
+  await unlock();
 });

@@ -176,6 +176,18 @@ export function createLoginAttemptRepository(deps: {
     write();
   }
 
+  async function loadUnlocks(site: SiteId): Promise<void> {
+    const known = unlockVersions.get(site) ?? 0;
+    const { keys, version } = await store.listUnlocks(site, known);
+    // Another query was answered first, and its unlocks were applied: they must not lift newer locks.
+    if ((unlockVersions.get(site) ?? 0) !== known) return loadUnlocks(site);
+    unlockVersions.set(site, version);
+    if (keys === 'all') unlockAll(site);
+    else for (const key of keys) attempts.forget(site, key);
+    const locks = keys === 'all' ? keys : keys.length;
+    if (locks !== 0) logger.info({ event: 'login-unlocks-applied', site, locks }, 'Locks were lifted elsewhere.');
+  }
+
   async function drain(): Promise<void> {
     while (writing !== null) await writing;
   }
@@ -189,14 +201,7 @@ export function createLoginAttemptRepository(deps: {
       unlockVersions.set(site, (await store.listUnlocks(site, 0)).version);
       attempts.restore(site, await store.load(site), clock());
     },
-    async loadUnlocks(site) {
-      const { keys, version } = await store.listUnlocks(site, unlockVersions.get(site) ?? 0);
-      unlockVersions.set(site, version);
-      if (keys === 'all') unlockAll(site);
-      else for (const key of keys) attempts.forget(site, key);
-      const locks = keys === 'all' ? keys : keys.length;
-      if (locks !== 0) logger.info({ event: 'login-unlocks-applied', site, locks }, 'Locks were lifted elsewhere.');
-    },
+    loadUnlocks,
     async stop() {
       clearInterval(tick);
       clearInterval(sweep);

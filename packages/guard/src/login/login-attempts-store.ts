@@ -2,7 +2,7 @@ import type { Generated, Kysely, Migration } from 'kysely';
 import { type Actor, addAuditRows } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import { nextSiteVersion } from '../storage/change-feed.js';
-import { type Database, withTables } from '../storage/database.js';
+import { type Database, inTransaction, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
 import { type LoginAttemptStore, toCrossSiteKey } from './attempts.js';
 
@@ -30,7 +30,7 @@ export function sqlLoginAttemptStore(database: Database): LoginAttemptStore {
     },
 
     save(site, entries) {
-      return db.transaction().execute(async (transaction) => {
+      return inTransaction(db, site, async (transaction) => {
         for (let at = 0; at < entries.length; at += ROWS_AT_ONCE) {
           await transaction
             .insertInto('login_attempts')
@@ -167,23 +167,22 @@ export function deleteLoginLocks(
   },
 ): Promise<number> {
   const { site, keys, actor, at } = remove;
-  const all = keys?.flatMap((key) => [key, toCrossSiteKey(key)]) ?? null;
-  return withTables<LoginAttemptTables>(db)
-    .transaction()
-    .execute(async (transaction) => {
-      let deletion = transaction.deleteFrom('login_attempts').where('site', '=', site);
-      if (all !== null) deletion = deletion.where('key', 'in', all);
-      const removed = Number((await deletion.executeTakeFirst()).numDeletedRows);
-      const before = { who: keys ?? 'all', entries: removed };
-      await addAuditRows(transaction, site, { actor, at }, [{ name: 'login_unblock', before, after: null }]);
-      // Also when no entry was stored: entries that a running guard has not stored yet are dropped too.
-      const version = await nextSiteVersion(transaction, site);
-      if (keys === null) await transaction.deleteFrom('login_unlocks').where('site', '=', site).execute();
-      await transaction
-        .insertInto('login_unlocks')
-        .values((all ?? [ALL_KEYS]).map((key) => ({ site, key, version })))
-        .onConflict((conflict) => conflict.columns(['site', 'key']).doUpdateSet({ version }))
-        .execute();
-      return removed;
-    });
+  // Each key once: PostgreSQL updates a row once in a statement.
+  const all = keys === null ? null : [...new Set(keys.flatMap((key) => [key, toCrossSiteKey(key)]))];
+  return inTransaction(withTables<LoginAttemptTables>(db), site, async (transaction) => {
+    let deletion = transaction.deleteFrom('login_attempts').where('site', '=', site);
+    if (all !== null) deletion = deletion.where('key', 'in', all);
+    const removed = Number((await deletion.executeTakeFirst()).numDeletedRows);
+    const before = { who: keys ?? 'all', entries: removed };
+    await addAuditRows(transaction, site, { actor, at }, [{ name: 'login_unblock', before, after: null }]);
+    // Also when no entry was stored: entries that a running guard has not stored yet are dropped too.
+    const version = await nextSiteVersion(transaction, site);
+    if (keys === null) await transaction.deleteFrom('login_unlocks').where('site', '=', site).execute();
+    await transaction
+      .insertInto('login_unlocks')
+      .values((all ?? [ALL_KEYS]).map((key) => ({ site, key, version })))
+      .onConflict((conflict) => conflict.columns(['site', 'key']).doUpdateSet({ version }))
+      .execute();
+    return removed;
+  });
 }

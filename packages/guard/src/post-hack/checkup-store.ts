@@ -3,7 +3,7 @@ import { toEnglish } from '@security-optimizer/contract/server-message';
 import type { Kysely, Migration } from 'kysely';
 import { type Actor, addAuditRows } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
-import { type Database, withTables } from '../storage/database.js';
+import { type Database, inTransaction, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
 import { StorageError } from '../storage/storage-error.js';
 import type { Findings } from './checkup.js';
@@ -61,7 +61,7 @@ export function sqlCheckupStore(database: Database): CheckupStore {
   const db = withTables<CheckupTables>(database);
   return {
     async save(site, { id, at, ...findings }, slot) {
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         const marks = await transaction.selectFrom('checkup_kept').select('key').where('site', '=', site).execute();
         const known = new Set(marks.map(({ key }) => key));
         const missing = findings.checks.filter(({ ran }) => ran === 0).map(({ check }) => check);
@@ -140,7 +140,7 @@ export function sqlCheckupStore(database: Database): CheckupStore {
     },
 
     async setMark(site, { key, title }, keep, by) {
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         const changed = keep
           ? (
               await transaction

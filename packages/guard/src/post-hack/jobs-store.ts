@@ -3,7 +3,7 @@ import type { ServerText } from '@security-optimizer/contract/server-message';
 import type { Kysely, Migration } from 'kysely';
 import type { Actor, JsonValue } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
-import { type Database, withTables } from '../storage/database.js';
+import { type Database, inTransaction, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
 import { StorageError } from '../storage/storage-error.js';
 
@@ -17,7 +17,7 @@ export function createJobStore(database: Database): JobStore {
     async save(job) {
       const { id, site, kind, state, startedAt, endedAt, ...rest } = job;
       const row = { state, ended_at: endedAt, job: JSON.stringify(rest) };
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         await transaction
           .insertInto('jobs')
           .values({ id, site, kind, started_at: startedAt, ...row })

@@ -1,7 +1,7 @@
 import { isServerMessage, type ServerText } from '@security-optimizer/contract/server-message';
 import type { Kysely, Migration } from 'kysely';
 import type { SiteId } from '../site.js';
-import { type Database, withTables } from '../storage/database.js';
+import { type Database, inTransaction, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
 import { MAX_RETRY_DELAY_MS, SAME_WEEK_MS } from './send-time.js';
 
@@ -93,7 +93,7 @@ export function createReportStore(database: Database): ReportStore {
   const db = withTables<ReportSendTables>(database);
   return {
     claim(site, email, slot, now) {
-      return db.transaction().execute(async (transaction) => {
+      return inTransaction(db, site, async (transaction) => {
         if (slot !== null) {
           await deleteDistant(transaction, site, slot);
           if (await begin(transaction, { site, email, slot, state: 'sending', now })) return { email, slot, tries: 0 };
@@ -116,7 +116,7 @@ export function createReportStore(database: Database): ReportStore {
     },
 
     async skip(site, emails, slot, now) {
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         for (const email of emails) await begin(transaction, { site, email, slot, state: 'skipped', now });
       });
     },

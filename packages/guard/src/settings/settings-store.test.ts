@@ -1,23 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { TestDatabase } from '../../test/support/database.js';
 import { openTestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import type { Actor } from './audit-store.js';
 import { createSettingsStore, SettingsConflict } from './settings-store.js';
 
-/** Every store must behave the same on each of these. A new dialect is one more line. */
-const dialects: readonly { name: string; open: () => Promise<TestDatabase> }[] = [
-  {
-    name: 'SQLite',
-    open: async () => openTestDatabase(await scratchFolder()),
-  },
-];
-
 const owner: Actor = { id: 1, login: 'owner', address: '192.0.2.7' };
 
-describe.each(dialects)('the settings store on $name', ({ open }) => {
+describe('the settings store', () => {
   async function store() {
-    const db = await open();
+    const db = await openTestDatabase(await scratchFolder());
     onTestFinished(() => db.destroy());
     return { db, settings: createSettingsStore(db) };
   }

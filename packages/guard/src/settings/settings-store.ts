@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { SiteId } from '../site.js';
 import { nextSiteVersion } from '../storage/change-feed.js';
-import { type Database, MAX_NAMED_SITES, withTables } from '../storage/database.js';
+import { type Database, inTransaction, MAX_NAMED_SITES, withTables } from '../storage/database.js';
 import type { Migrations } from '../storage/migrations.js';
 import { StorageError } from '../storage/storage-error.js';
 import { type Actor, type AuditTables, addAuditRows, type JsonValue } from './audit-store.js';
@@ -146,7 +146,7 @@ export function createSettingsStore(database: Database): SettingsStore {
     },
 
     write({ site, changes, actor, at }) {
-      return db.transaction().execute(async (transaction) => {
+      return inTransaction(db, site, async (transaction) => {
         for (const { name, after, expectedVersion } of changes) {
           await writeSetting(transaction, { site, name, value: after, expectedVersion, at });
         }

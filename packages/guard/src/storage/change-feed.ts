@@ -1,6 +1,6 @@
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
-import { type Database, withTables } from './database.js';
+import { type Database, listenForNotifications, lockVersions, notifyListeners, withTables } from './database.js';
 
 /** One sequence of versions for all sites: each change of a site gives the site's row the next version. */
 export interface SiteVersionTables {
@@ -25,9 +25,12 @@ export interface ChangeFeed {
 /** Interval at which changes of other processes are polled, milliseconds. */
 const POLL_MS = 1000;
 
+/** The channel on which PostgreSQL notifies of new versions. */
+const CHANNEL = 'security_optimizer_versions';
+
 /**
- * Creates a change feed that polls the table of site versions: one indexed query that mostly finds nothing. For a
- * database with notifications (LISTEN/NOTIFY), each of them would call the same `poll`, with the timer as a fallback.
+ * Creates a change feed that polls the table of site versions: one indexed query that mostly finds nothing. PostgreSQL
+ * notifies it of each change; the timer finds what a lost notification did not tell.
  *
  * @param from highest version in the table when the settings were loaded; see `getLatestVersion`
  */
@@ -40,6 +43,9 @@ export function createChangeFeed(options: { db: Database; logger: Logger; from: 
   let seen = options.from;
   let failing = false;
   let closed = false;
+  let reading = false;
+  /** A notification arrived while the changes were being read. */
+  let readAgain = false;
   let timer: NodeJS.Timeout | undefined;
 
   const notify = (site: SiteId, version: number) => {
@@ -48,7 +54,7 @@ export function createChangeFeed(options: { db: Database; logger: Logger; from: 
     for (const listener of listeners) listener(site);
   };
 
-  const poll = async () => {
+  const read = async () => {
     try {
       const rows = await db
         .selectFrom('site_versions')
@@ -68,9 +74,25 @@ export function createChangeFeed(options: { db: Database; logger: Logger; from: 
       }
       failing = true;
     }
+  };
+  const poll = async () => {
+    if (reading) {
+      readAgain = true;
+      return;
+    }
+    clearTimeout(timer);
+    reading = true;
+    do {
+      readAgain = false;
+      await read();
+    } while (readAgain && !closed);
+    reading = false;
     if (!closed) timer = setTimeout(poll, options.pollMs ?? POLL_MS);
   };
   timer = setTimeout(poll, options.pollMs ?? POLL_MS);
+  listenForNotifications(options.db, CHANNEL, () => {
+    if (!closed) void poll();
+  });
 
   return {
     publish: ({ site, version }) => notify(site, version),
@@ -95,9 +117,14 @@ export async function getLatestVersion(db: Database): Promise<number> {
   return Number(row?.highest ?? 0);
 }
 
-/** Gives the site the next version of the sequence that all sites share. */
-export async function nextSiteVersion(database: Database, site: SiteId): Promise<number> {
-  const db = withTables<SiteVersionTables>(database);
+/**
+ * Gives the site the next version of the sequence that all sites share. Call it at the end of a transaction: in
+ * PostgreSQL it waits until the transaction with the version before has ended. So versions become visible in their order,
+ * and a reader that has seen one has missed none before it.
+ */
+export async function nextSiteVersion(transaction: Database, site: SiteId): Promise<number> {
+  const db = withTables<SiteVersionTables>(transaction);
+  await lockVersions(db);
   const { highest } = await db
     .selectFrom('site_versions')
     .select((expression) => expression.fn.max('version').as('highest'))
@@ -108,5 +135,7 @@ export async function nextSiteVersion(database: Database, site: SiteId): Promise
     .values({ site, version })
     .onConflict((conflict) => conflict.column('site').doUpdateSet({ version }))
     .execute();
+  // Sent when the transaction is committed.
+  await notifyListeners(db, CHANNEL);
   return version;
 }

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Config, ConfiguredSites } from '../config/config.js';
+import { isPostgresUrl } from '../config/database-url.js';
 import type { Logger } from '../lib/logger.js';
 import type { SiteId } from '../site.js';
 import {
@@ -10,17 +11,21 @@ import {
   lockDataDir,
   type SitesInUse,
 } from './data-dir-lock.js';
+import type { PostgresPool } from './postgres-pool.js';
 import { SqliteThread } from './storage-thread.js';
+
+/** The connection to the database: a thread with an SQLite file, or connections to PostgreSQL. */
+export type StorageConnection = SqliteThread | PostgresPool;
 
 /** The part of the storage that starts before the server's code is loaded. */
 export interface OpenStorage {
   readonly lock: DataDirLock;
-  /** The thread of the database, whose tables may not be migrated yet. */
-  readonly thread: SqliteThread;
+  /** The connection to the database, whose tables may not be migrated yet. */
+  readonly connection: StorageConnection;
 }
 
 /**
- * Locks the data folder for this process and starts the database's thread.
+ * Locks the data folder for this process and prepares the connection to the database.
  *
  * @param options `configuration`: the file of the configuration, if guard follows its changes; `wait`: for another
  *   guard that is about to end, see `lockDataDir`
@@ -31,11 +36,12 @@ export async function openStorage(
   logger: Logger,
   options: { readonly configuration?: AppliedConfiguration; readonly wait?: LockWait } = {},
 ): Promise<OpenStorage> {
-  const { dataDir, database } = config;
+  const { dataDir, database, limits } = config;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = await lockDataDir(dataDir, sitesInUse(config, options.configuration), options.wait);
   try {
-    return { lock, thread: await databaseThread({ url: database, dataDir, logger }) };
+    const connections = limits.databaseConnections;
+    return { lock, connection: await connectDatabase({ url: database, dataDir, logger, connections }) };
   } catch (error) {
     await lock.release();
     throw error;
@@ -51,22 +57,36 @@ export function sitesInUse({ sites, quarantined }: ConfiguredSites, configuratio
 /** How long a write waits for another process that writes to the same file, milliseconds. */
 const BUSY_TIMEOUT_MS = 5000;
 
+/** Connections of a command to PostgreSQL. */
+const COMMAND_CONNECTIONS = 2;
+
 export interface DatabaseOptions {
-  /** `sqlite:<file>`, the file relative to the data folder. */
+  /** `sqlite:<file>`, the file relative to the data folder, or `postgres://…`. */
   readonly url: string;
   readonly dataDir: string;
   readonly logger: Logger;
   readonly busyTimeoutMs?: number;
+  /** Maximum number of connections to PostgreSQL. Default: enough for a command. */
+  readonly connections?: number;
 }
 
-/** Creates the thread of the configured database; the thread starts with the first call. */
-export async function databaseThread({ url, dataDir, logger, busyTimeoutMs }: DatabaseOptions): Promise<SqliteThread> {
+/**
+ * Prepares the connection to the configured database. The first statement starts its thread, or connects to the server.
+ * @throws StorageError when a file that is named in the URL can't be read
+ */
+export async function connectDatabase(options: DatabaseOptions): Promise<StorageConnection> {
+  const { url, dataDir, logger, busyTimeoutMs = BUSY_TIMEOUT_MS, connections = COMMAND_CONNECTIONS } = options;
+  if (isPostgresUrl(url)) {
+    // Loaded on demand: most installations use SQLite.
+    const { PostgresPool } = await import('./postgres-pool.js');
+    return PostgresPool.open({ url, dataDir, connections }, logger);
+  }
   const file = databaseFile(url, dataDir);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  return new SqliteThread({ file, busyTimeoutMs: busyTimeoutMs ?? BUSY_TIMEOUT_MS }, logger);
+  return new SqliteThread({ file, busyTimeoutMs }, logger);
 }
 
-/** Path of the database's file. */
+/** Path of the file of an SQLite database. */
 export function databaseFile(url: string, dataDir: string): string {
   return resolve(dataDir, url.slice('sqlite:'.length));
 }

@@ -9,6 +9,10 @@ export type StorageFault =
   | 'cannot_open'
   | 'input_output'
   | 'worker_died'
+  | 'unreachable'
+  | 'timeout'
+  | 'too_many_connections'
+  | 'conflict'
   | 'closed'
   | 'other';
 
@@ -21,6 +25,10 @@ const COUNTED: readonly StorageFault[] = [
   'cannot_open',
   'input_output',
   'worker_died',
+  'unreachable',
+  'timeout',
+  'too_many_connections',
+  'conflict',
   'other',
 ];
 

@@ -250,6 +250,8 @@ const workerFile = createRequire(import.meta.url).resolve('@security-optimizer/g
 
 /** The main thread's side of the SQLite worker, which runs one statement after another. */
 export class SqliteThread extends StorageThread<StatementCall | AddressListCall, StatementResult | PackedAddresses> {
+  readonly kind = 'sqlite';
+
   /** @param idleTimeoutMs see ThreadProgram */
   constructor(settings: WorkerSettings, logger: Logger, idleTimeoutMs?: number) {
     super({ file: workerFile, settings, ...(idleTimeoutMs !== undefined && { idleTimeoutMs }) }, logger);

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { SiteId } from '../site.js';
-import { affectsOneRow, type Database, withTables } from '../storage/database.js';
+import { affectsOneRow, type Database, inTransaction, withTables } from '../storage/database.js';
 import type { TwoFactorTables } from './tables.js';
 
 /** Name of the cookie that binds a challenge to a browser. */
@@ -114,7 +114,7 @@ export function createChallengeStore(database: Database): ChallengeStore {
   return {
     async create(challenge, keep) {
       const { site, userId, createdAt } = challenge;
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         await transaction
           .deleteFrom('second_factor_challenges')
           .where('site', '=', site)

@@ -1,24 +1,16 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
+import { openTestDatabase } from '../../test/support/database.js';
 import { scratchFolder } from '../../test/support/scratch.js';
 import { createChallengeStore } from './challenges.js';
 import { createFactorTriesStore } from './check-code.js';
 import { createFactorStore } from './factor-store.js';
 
-/** Every store must behave the same on each of these. A new dialect is one more line. */
-const dialects: readonly { name: string; open: () => Promise<TestDatabase> }[] = [
-  {
-    name: 'SQLite',
-    open: async () => openTestDatabase(await scratchFolder()),
-  },
-];
-
 const owner = { site: 'a', userId: 1 };
 const HASHES = ['h1', 'h2'];
 
-describe.each(dialects)('the stores of second factors on $name', ({ open }) => {
+describe('the stores of second factors', () => {
   async function stores() {
-    const db = await open();
+    const db = await openTestDatabase(await scratchFolder());
     onTestFinished(() => db.destroy());
     return {
       db,

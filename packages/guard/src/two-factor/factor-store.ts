@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { type Actor, addAuditRows } from '../settings/audit-store.js';
 import type { SiteId } from '../site.js';
 import { nextSiteVersion } from '../storage/change-feed.js';
-import { affectsOneRow, type Database, withTables } from '../storage/database.js';
+import { affectsOneRow, type Database, inTransaction, withTables } from '../storage/database.js';
 import { updateOpenChallenge } from './challenges.js';
 import type { TwoFactorTables } from './tables.js';
 
@@ -80,9 +80,12 @@ class Undo extends Error {}
 
 export function createFactorStore(database: Database): FactorStore {
   const db = withTables<TwoFactorTables>(database);
-  const allOrNothing = async (task: (transaction: Kysely<TwoFactorTables>) => Promise<void>): Promise<boolean> => {
+  const allOrNothing = async (
+    { site }: FactorOwner,
+    task: (transaction: Kysely<TwoFactorTables>) => Promise<void>,
+  ): Promise<boolean> => {
     try {
-      await db.transaction().execute(task);
+      await inTransaction(db, site, task);
       return true;
     } catch (error) {
       if (error instanceof Undo) return false;
@@ -121,7 +124,7 @@ export function createFactorStore(database: Database): FactorStore {
 
     async startSetup({ site, userId }, { login, secret, keyId, challenge, at }) {
       const setup = { login, secret, key_id: keyId, last_step: 0, setup_challenge: challenge, created_at: at };
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         const result = await transaction
           .insertInto('second_factors')
           .values({ site, user_id: userId, ...setup, enabled_at: null })
@@ -153,7 +156,7 @@ export function createFactorStore(database: Database): FactorStore {
       ),
 
     confirmSetup(owner, { challenge, step, codes, at }) {
-      return allOrNothing(async (transaction) => {
+      return allOrNothing(owner, async (transaction) => {
         const used = updateSetup(transaction, owner, challenge).set({ last_step: step }).where('last_step', '<', step);
         if (!(await affectsOneRow(used))) throw new Undo();
         const noted = updateOwnChallenge(transaction, owner, challenge, at).set({ confirmed_at: at });
@@ -163,7 +166,7 @@ export function createFactorStore(database: Database): FactorStore {
     },
 
     replaceSetupCodes(owner, { challenge, codes }) {
-      return allOrNothing(async (transaction) => {
+      return allOrNothing(owner, async (transaction) => {
         const pending = await transaction
           .selectFrom('second_factors')
           .select('user_id')
@@ -178,7 +181,7 @@ export function createFactorStore(database: Database): FactorStore {
     },
 
     enable(owner, { challenge, at }) {
-      return allOrNothing(async (transaction) => {
+      return allOrNothing(owner, async (transaction) => {
         const ended = updateOwnChallenge(transaction, owner, challenge, at)
           .set({ ended_at: at })
           .where('confirmed_at', 'is not', null);
@@ -215,7 +218,7 @@ export function createFactorStore(database: Database): FactorStore {
     },
 
     remove(owner, { actor, at }) {
-      return db.transaction().execute((transaction) => removeFactor(transaction, owner, actor, at));
+      return inTransaction(db, owner.site, (transaction) => removeFactor(transaction, owner, actor, at));
     },
   };
 }
@@ -272,11 +275,9 @@ async function removeFactor(db: Kysely<TwoFactorTables>, { site, userId }: Facto
  * @throws StorageError
  */
 export function deleteBrowsers(db: Database, site: SiteId): Promise<number> {
-  return withTables<TwoFactorTables>(db)
-    .transaction()
-    .execute(async (transaction) => {
-      await transaction.deleteFrom('second_factor_devices').where('site', '=', site).execute();
-      await transaction.deleteFrom('second_factor_challenges').where('site', '=', site).execute();
-      return nextSiteVersion(transaction, site);
-    });
+  return inTransaction(withTables<TwoFactorTables>(db), site, async (transaction) => {
+    await transaction.deleteFrom('second_factor_devices').where('site', '=', site).execute();
+    await transaction.deleteFrom('second_factor_challenges').where('site', '=', site).execute();
+    return nextSiteVersion(transaction, site);
+  });
 }

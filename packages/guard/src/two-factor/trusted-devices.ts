@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readCookie } from '../http/headers.js';
 import { KeyedMutex } from '../lib/mutex.js';
 import type { SiteId } from '../site.js';
-import { type Database, withTables } from '../storage/database.js';
+import { type Database, inTransaction, withTables } from '../storage/database.js';
 import { hashToken } from './challenges.js';
 import type { TwoFactorTables } from './tables.js';
 
@@ -136,7 +136,7 @@ export function createTrustedDeviceStore(database: Database): TrustedDeviceStore
     },
 
     async add(site, { tokenHash, userId, expiresAt }, { now, keep }) {
-      await db.transaction().execute(async (transaction) => {
+      await inTransaction(db, site, async (transaction) => {
         await transaction
           .deleteFrom('second_factor_devices')
           .where('site', '=', site)

@@ -108,6 +108,7 @@ export async function startLoginGateway(
       upstreamConnections: 200,
       connections: 10_000,
       connectionsPerAddress: 10_000,
+      databaseConnections: 1,
     },
     activity: { maxRows: 1000, dns: [], monitors: [], securityLog: null },
     mail: { smtp: null },

@@ -4,8 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.js';
 import type { Logger } from '../../src/lib/logger.js';
 import { type RunningGuard, startGuard } from '../../src/main.js';
-import type { TestDatabase } from './database.js';
-import { openTestDatabase } from './database.js';
+import { openTestDatabase, type TestDatabase, withDatabase } from './database.js';
 import type { FakeConnector } from './fake-connector.js';
 import { fakeConnector } from './fake-connector.js';
 import { recentLogger } from './logs.js';
@@ -27,7 +26,8 @@ export async function dataFolderFor(
   // Tests use the machine's own address, also as a proxy with visitors from elsewhere.
   const hosts = ['*', '127.0.0.1'];
   const site = { id: 'site', upstream: connector.upstream, hosts, ...extra };
-  await writeFile(join(dataDir, 'guard.json'), JSON.stringify({ listen: '127.0.0.1:0', sites: [site], ...config }));
+  const written = await withDatabase(dataDir, { listen: '127.0.0.1:0', sites: [site], ...config });
+  await writeFile(join(dataDir, 'guard.json'), JSON.stringify(written));
   return dataDir;
 }
 

@@ -1,12 +1,19 @@
-import { type Kysely, sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
-import { openTestDatabase, type TestDatabase } from '../../../test/support/database.js';
+import {
+  openTestDatabase,
+  prepareDatabase,
+  prepareEmptyDatabase,
+  type TestDatabase,
+} from '../../../test/support/database.js';
 import { scratchFolder } from '../../../test/support/scratch.js';
 import { type Address, parseAddress } from '../../lib/address.js';
 import type { AddressSet } from '../../lib/address-set.js';
 import { silentLogger } from '../../lib/logger.js';
-import { databaseThread } from '../../storage/open-storage.js';
-import { RANGE_IDS, sqlBlocklistStore } from './blocklist-store.js';
+import { migrations } from '../../migrations.js';
+import { openDatabase, withTables } from '../../storage/database.js';
+import { connectDatabase } from '../../storage/open-storage.js';
+import { sqlBlocklistStore } from './blocklist-store.js';
+import { RANGE_IDS } from './blocklist-tables.js';
 import { preloadBlocks } from './preload-blocklist.js';
 
 async function database(dataDir: string): Promise<TestDatabase> {
@@ -15,34 +22,22 @@ async function database(dataDir: string): Promise<TestDatabase> {
   return db;
 }
 
-const ACTOR = { id: 1, login: 'owner', address: '203.0.113.5' };
+/** Of releases before the Activity Log. */
+interface OldTables {
+  blocked_addresses: { site: string; address: string; created_at: number };
+}
 
-/** Tables of the migrations before. */
-const EARLY = new Set(['settings', 'audit', 'site_versions', 'site_facts', 'login_attempts', 'blocked_addresses']);
+const ACTOR = { id: 1, login: 'owner', address: '203.0.113.5' };
 
 it('migrates blocks from before the Activity Log', async () => {
   const dataDir = await scratchFolder();
-  const old = (await database(dataDir)) as unknown as Kysely<Record<string, Record<string, unknown>>>;
-  await sql`delete from kysely_migration where name = '005_blocked_visitors'`.execute(old);
-  await sql`create table blocked_addresses (site text, address text, created_at bigint)`.execute(old);
+  const older = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '005'));
+  const options = { url: await prepareEmptyDatabase(dataDir), dataDir, logger: silentLogger() };
+  const old = withTables<OldTables>(await openDatabase({ ...options, migrations: older }));
   const rows = ['192.0.2.1', '198.51.100.0/24', '2001:db8::1', '192.0.2.5-192.0.2.9'];
   for (const [at, address] of rows.entries()) {
     await old.insertInto('blocked_addresses').values({ site: 'site', address, created_at: at }).execute();
   }
-  // Migrations run in order, so later ones are undone, too.
-  await sql`delete from kysely_migration where name > '005_blocked_visitors'`.execute(old);
-  const { rows: tables } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(
-    old,
-  );
-  const later = tables.filter(({ name }) => !/^(?:sqlite_|kysely_|second_factor)/.test(name) && !EARLY.has(name));
-  for (const { name } of later) await sql`drop table ${sql.table(name)}`.execute(old);
-  await sql`drop index audit_untold`.execute(old);
-  await sql`alter table audit drop column told`.execute(old);
-  await sql`alter table login_attempts drop column accounts`.execute(old);
-  for (const column of ['stamp', 'decided', 'site_path']) {
-    await sql`alter table second_factor_challenges drop column ${sql.ref(column)}`.execute(old);
-  }
-  await sql`alter table second_factor_challenges add column browser_hash text not null default ''`.execute(old);
   await old.destroy();
 
   const store = sqlBlocklistStore(await database(dataDir));
@@ -105,17 +100,17 @@ it('uses a preloaded list unless it has changed since', async () => {
   const change = { site: 'site', actor: ACTOR, at: 1 };
   const block = (value: string) => store.block(change, { kind: 'ip', value, name: '', visitorId: 1 });
   await block('192.0.2.1');
-  const thread = await databaseThread({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
-  onTestFinished(() => thread.close());
+  const connection = await connectDatabase({ url: await prepareDatabase(dataDir), dataDir, logger: silentLogger() });
+  onTestFinished(() => connection.close());
 
-  const current = preloadBlocks(thread);
+  const current = preloadBlocks(connection);
   expect((await current.take('site', 1))?.size).toBe(1);
   expect(await current.take('site', 1)).toBeNull();
   expect(await current.take('other', 1)).toBeNull();
 
-  const outdated = preloadBlocks(thread);
+  const outdated = preloadBlocks(connection);
   // The preload finishes before the change, or has read the change with its version.
-  await thread.execute('select 1 as one', []);
+  await connection.execute('select 1 as one', []);
   await block('192.0.2.2');
   expect((await outdated.take('site', 2)) === null).toBe(true);
   expect((await sqlBlocklistStore(db, outdated).addresses('site', 2)).size).toBe(2);
@@ -123,7 +118,11 @@ it('uses a preloaded list unless it has changed since', async () => {
 
 it('preloads nothing from a new database, and does not fail without one', async () => {
   const dataDir = await scratchFolder();
-  const thread = await databaseThread({ url: 'sqlite:guard.sqlite', dataDir, logger: silentLogger() });
-  onTestFinished(() => thread.close());
-  expect(await preloadBlocks(thread).take('site', 1)).toBeNull();
+  const connection = await connectDatabase({
+    url: await prepareEmptyDatabase(dataDir),
+    dataDir,
+    logger: silentLogger(),
+  });
+  onTestFinished(() => connection.close());
+  expect(await preloadBlocks(connection).take('site', 1)).toBeNull();
 });

@@ -1,11 +1,11 @@
-import { type Generated, type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { AddressSet } from '../../lib/address-set.js';
 import { TimedAddresses } from '../../lib/timed-addresses.js';
 import { type Actor, addAuditRows, isCommandLine, type JsonValue } from '../../settings/audit-store.js';
 import type { SiteId } from '../../site.js';
 import { nextSiteVersion } from '../../storage/change-feed.js';
-import { type Database, withTables, withThread } from '../../storage/database.js';
-import type { Migrations } from '../../storage/migrations.js';
+import { type Database, inTransaction, readAddressList, withTables } from '../../storage/database.js';
+import { type BlocklistTables, RANGE_IDS } from './blocklist-tables.js';
 import { blocklistQueries, type PreloadedBlocks } from './preload-blocklist.js';
 
 /** A visitor whom the owner has blocked. */
@@ -122,103 +122,6 @@ export interface BlocklistStore {
   visitorIds(site: SiteId, limit: number): Promise<readonly number[]>;
 }
 
-/** The blocks of owners. A visitor is blocked while its row exists and has not ended. */
-export interface BlocklistTables {
-  blocked_visitors: {
-    /** Never reused. */
-    id: Generated<number>;
-    site: string;
-    kind: 'ip' | 'range' | 'user';
-    /** One address, a range in the format of `parseRange`, or the id of a user. */
-    value: string;
-    /** 0 while the visitor is unknown; a range has an id of its own, see RANGE_IDS. */
-    visitor_id: number;
-    /** Address, range or login, for display. */
-    name: string;
-    created_at: number;
-    /** WordPress user, or null for the command line and guard itself. */
-    by_id: number | null;
-    by_login: string;
-    /** When it ends, milliseconds since the Unix epoch; null: permanent. */
-    until: Generated<number | null>;
-    note: Generated<string>;
-  };
-  /** Incremented by each change of a site's blocks. A site without a row never had a block. */
-  blocked_versions: {
-    site: string;
-    version: number;
-  };
-}
-
-/**
- * Ranges are no visitors of the Activity Log, whose ids are small. Their ids are the id of their row plus this number,
- * which is exact as a JavaScript number.
- */
-export const RANGE_IDS = 1_000_000_000_000;
-
-const blockedVisitorsMigration: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    await db.schema
-      .createTable('blocked_visitors')
-      .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
-      .addColumn('site', 'text', (column) => column.notNull())
-      .addColumn('kind', 'text', (column) => column.notNull())
-      .addColumn('value', 'text', (column) => column.notNull())
-      .addColumn('visitor_id', 'bigint', (column) => column.notNull())
-      .addColumn('name', 'text', (column) => column.notNull())
-      .addColumn('created_at', 'bigint', (column) => column.notNull())
-      .addColumn('by_id', 'bigint')
-      .addColumn('by_login', 'text', (column) => column.notNull())
-      .addUniqueConstraint('blocked_visitors_key', ['site', 'kind', 'value'])
-      .execute();
-    const index = (name: string, columns: string[]) =>
-      db.schema.createIndex(name).on('blocked_visitors').columns(columns).execute();
-    await index('blocked_visitors_by_time', ['site', 'created_at', 'id']);
-    await index('blocked_visitors_by_visitor', ['site', 'visitor_id']);
-    await db.schema
-      .createTable('blocked_versions')
-      .addColumn('site', 'text', (column) => column.primaryKey())
-      .addColumn('version', 'bigint', (column) => column.notNull())
-      .execute();
-    // Blocks from before the Activity Log.
-    await sql`
-      insert into blocked_visitors (site, kind, value, visitor_id, name, created_at, by_id, by_login)
-      select site, case when address glob '*[-/*]*' then 'range' else 'ip' end, address, 0, address, created_at, null, ''
-      from blocked_addresses order by created_at`.execute(db);
-    await sql`update blocked_visitors set visitor_id = id + ${sql.lit(RANGE_IDS)} where kind = 'range'`.execute(db);
-    await sql`insert into blocked_versions (site, version) select distinct site, 1 from blocked_visitors`.execute(db);
-    await db.schema.dropTable('blocked_addresses').execute();
-  },
-};
-
-/** Ends of blocks, and notes. The list of permanent blocks is read along an index that contains nothing else. */
-const blockTermsMigration: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    await db.schema.alterTable('blocked_visitors').addColumn('until', 'bigint').execute();
-    await db.schema
-      .alterTable('blocked_visitors')
-      .addColumn('note', 'text', (column) => column.notNull().defaultTo(''))
-      .execute();
-    await db.schema
-      .createIndex('blocked_for_good')
-      .on('blocked_visitors')
-      .columns(['site', 'kind', 'value'])
-      .where(sql<boolean>`until is null`)
-      .execute();
-    await db.schema
-      .createIndex('blocked_until')
-      .on('blocked_visitors')
-      .columns(['until'])
-      .where(sql<boolean>`until is not null`)
-      .execute();
-  },
-};
-
-export const blockedVisitorMigrations: Migrations = {
-  '005_blocked_visitors': blockedVisitorsMigration,
-  '031_block_terms': blockTermsMigration,
-};
-
 /** The actor of a block that ends by time. */
 const TIME: Actor = { id: null, login: '', address: null };
 
@@ -236,7 +139,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
 
   return {
     block: (change, { kind, value, visitorId, name, until = null, note = '' }) =>
-      db.transaction().execute(async (transaction) => {
+      inTransaction(db, change.site, async (transaction) => {
         const { site, actor, at } = change;
         if (await isBlockedUser(transaction, site, actor.id, at)) return null;
         const before = await transaction
@@ -255,11 +158,11 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
           await transaction.updateTable('blocked_visitors').set(by).where('id', '=', before.id).execute();
           return { visitorId, versions: await recordChange(transaction, change, 'block_visitor', null, details) };
         }
-        const { insertId } = await transaction
+        const { id } = await transaction
           .insertInto('blocked_visitors')
           .values({ ...by, site, kind, value, name, visitor_id: visitorId ?? 0 })
+          .returning('id')
           .executeTakeFirstOrThrow();
-        const id = Number(insertId);
         if (visitorId === null) {
           await transaction
             .updateTable('blocked_visitors')
@@ -272,7 +175,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
       }),
 
     unblock: (change, { kind, value }) =>
-      db.transaction().execute(async (transaction) => {
+      inTransaction(db, change.site, async (transaction) => {
         const removed = await transaction
           .deleteFrom('blocked_visitors')
           .where('site', '=', change.site)
@@ -284,30 +187,24 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
         return recordChange(transaction, change, 'unblock_visitor', { kind, value, name: removed.name }, null);
       }),
 
-    removeEnded: (now, limit) =>
-      db.transaction().execute(async (transaction) => {
-        const removed = await transaction
-          .deleteFrom('blocked_visitors')
-          .where('id', 'in', (from) =>
-            from
-              .selectFrom('blocked_visitors')
-              .select('id')
-              .where('until', 'is not', null)
-              .where('until', '<=', now)
-              .orderBy('until')
-              .limit(limit),
-          )
-          .returning(['site', 'kind', 'value', 'name', 'until'])
-          .execute();
-        const versions = new Map<SiteId, number>();
-        for (const { site, kind, value, name, until } of removed) {
-          // The time of its end, which may be long ago if guard was not running.
-          const change = { site, actor: TIME, at: Number(until) };
-          const { site: version } = await recordChange(transaction, change, 'block_ended', { kind, value, name }, null);
-          versions.set(site, version);
-        }
-        return [...versions].map(([site, version]) => ({ site, version }));
-      }),
+    async removeEnded(now, limit) {
+      const ended = await db
+        .selectFrom('blocked_visitors')
+        .select(['site', 'id'])
+        .where('until', 'is not', null)
+        .where('until', '<=', now)
+        .orderBy('until')
+        .limit(limit)
+        .execute();
+      const sites = [...new Set(ended.map(({ site }) => site))];
+      const versions: { site: SiteId; version: number }[] = [];
+      for (const site of sites) {
+        const ids = ended.filter((row) => row.site === site).map(({ id }) => id);
+        const version = await inTransaction(db, site, (transaction) => removeBlocks(transaction, site, ids, now));
+        if (version !== null) versions.push({ site, version });
+      }
+      return versions;
+    },
 
     async nextEnd() {
       const row = await db
@@ -394,7 +291,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
     },
     async addresses(site, version) {
       const read = await preloaded?.take(site, version);
-      return read ?? withThread(db, (thread) => thread.addressList(blocklistQueries(site, 'all')));
+      return read ?? readAddressList(db, (kind) => blocklistQueries(kind, site, 'all'));
     },
     async timed(site) {
       const rows = await selectBlocks(site)
@@ -405,7 +302,7 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
       return TimedAddresses.from(rows.map(({ value, until }) => ({ value, until: Number(until) })));
     },
 
-    ranges: (site) => withThread(db, (thread) => thread.addressList(blocklistQueries(site, 'ranges'))),
+    ranges: (site) => readAddressList(db, (kind) => blocklistQueries(kind, site, 'ranges')),
 
     async version(site) {
       const row = await db.selectFrom('blocked_versions').select('version').where('site', '=', site).executeTakeFirst();
@@ -431,6 +328,33 @@ export function sqlBlocklistStore(database: Database, preloaded?: PreloadedBlock
  */
 function appliesAt(now: number) {
   return sql<boolean>`(until is null or until > ${now})`;
+}
+
+/**
+ * Deletes blocks of a site that have ended by `now`; one that was prolonged in the meantime stays.
+ * @returns the site's new version, or null when there was none left
+ */
+async function removeBlocks(
+  db: Kysely<BlocklistTables>,
+  site: SiteId,
+  ids: readonly number[],
+  now: number,
+): Promise<number | null> {
+  const removed = await db
+    .deleteFrom('blocked_visitors')
+    .where('site', '=', site)
+    .where('id', 'in', ids)
+    .where('until', 'is not', null)
+    .where('until', '<=', now)
+    .returning(['kind', 'value', 'name', 'until'])
+    .execute();
+  let version: number | null = null;
+  for (const { kind, value, name, until } of removed) {
+    // The time of its end, which may be long ago if guard was not running.
+    const change = { site, actor: TIME, at: Number(until) };
+    version = (await recordChange(db, change, 'block_ended', { kind, value, name }, null)).site;
+  }
+  return version;
 }
 
 async function isBlockedUser(

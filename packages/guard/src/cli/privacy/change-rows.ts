@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { COMMAND_LINE_ACTOR } from '../../settings/audit-store.js';
-import { anonymizeJson, anonymizeJsonText, type Person, placeholders, selectNamed } from './person.js';
-import { all, parse, run, type Scope, toTime } from './rows.js';
+import { anonymizeJson, anonymizeJsonText, type Person, selectNamed } from './person.js';
+import { countChanged, lower, parse, type Scope, toTime } from './rows.js';
 
 interface AuditRow {
   readonly id: string;
@@ -30,12 +30,13 @@ function isActor({ actor_id, actor_login }: AuditRow, { user }: Person): boolean
   );
 }
 
-export function listAudit({ database, site, person }: Scope): AuditRow[] {
-  const rows = all<AuditRow>(
-    database,
-    'select id, at, actor_id, actor_login, address, name, before, after from audit where site = ? order by at',
-    site,
-  );
+export async function listAudit({ db, site, person }: Scope): Promise<AuditRow[]> {
+  const rows = await db
+    .selectFrom('audit')
+    .select(['id', 'at', 'actor_id', 'actor_login', 'address', 'name', 'before', 'after'])
+    .where('site', '=', site)
+    .orderBy('at')
+    .execute();
   return rows.filter(
     (row) =>
       isActor(row, person) ||
@@ -60,43 +61,40 @@ export function toExportedChange(row: AuditRow, person: Person): object {
   };
 }
 
-export function anonymizeAudit(scope: Scope): number {
-  const { database, person } = scope;
-  const rows = listAudit(scope);
+export async function anonymizeAudit(scope: Scope): Promise<number> {
+  const { db, person } = scope;
+  const rows = await listAudit(scope);
   for (const row of rows) {
     const actor = isActor(row, person) ? { id: 0, login: '' } : { id: row.actor_id, login: row.actor_login };
-    run(
-      database,
-      'update audit set actor_id = ?, actor_login = ?, address = ?, name = ?, before = ?, after = ? where id = ?',
-      actor.id,
-      actor.login,
-      // The address of a change belongs to the user who made it.
-      row.address === person.address || actor.login !== row.actor_login ? null : row.address,
-      row.name === `username:${person.user?.id}` ? 'username:0' : row.name,
-      anonymizeJsonText(row.before, person, toMember(row.name)) ?? row.before,
-      anonymizeJsonText(row.after, person, toMember(row.name)) ?? row.after,
-      row.id,
-    );
+    await db
+      .updateTable('audit')
+      .set({
+        actor_id: actor.id,
+        actor_login: actor.login,
+        // The address of a change belongs to the user who made it.
+        address: row.address === person.address || actor.login !== row.actor_login ? null : row.address,
+        name: row.name === `username:${person.user?.id}` ? 'username:0' : row.name,
+        before: anonymizeJsonText(row.before, person, toMember(row.name)) ?? row.before,
+        after: anonymizeJsonText(row.after, person, toMember(row.name)) ?? row.after,
+      })
+      .where('id', '=', row.id)
+      .execute();
   }
   return rows.length;
 }
 
 /** Records that an erasure took place, without naming the person. The Activity Log does not list it. */
-export function addAuditRow({ database, site, now }: Scope, rows: number): void {
-  run(
-    database,
-    `insert into audit (id, site, at, actor_id, actor_login, address, name, before, after, told)
-     values (?, ?, ?, null, ?, null, 'personal_data_erased', 'null', ?, 1)`,
-    randomUUID(),
-    site,
-    now,
-    COMMAND_LINE_ACTOR.login,
-    JSON.stringify({ rows }),
-  );
+export async function addAuditRow({ db, site, now }: Scope, rows: number): Promise<void> {
+  await db
+    .insertInto('audit')
+    .values({
+      ...{ id: randomUUID(), site, at: now, actor_id: null, actor_login: COMMAND_LINE_ACTOR.login, address: null },
+      ...{ name: 'personal_data_erased', before: 'null', after: JSON.stringify({ rows }), told: 1 },
+    })
+    .execute();
 }
 
 interface JsonRow {
-  readonly id: string;
   readonly json: object;
   readonly anonymized: object;
 }
@@ -104,7 +102,7 @@ interface JsonRow {
 function withJson<Row extends { readonly text: string | null }>(
   rows: readonly Row[],
   person: Person,
-): (Row & Omit<JsonRow, 'id'>)[] {
+): (Row & JsonRow)[] {
   return rows.flatMap((row) => {
     const json = parse(row.text ?? 'null');
     const anonymized = anonymizeJson(json, person);
@@ -112,77 +110,88 @@ function withJson<Row extends { readonly text: string | null }>(
   });
 }
 
-export function listJobs({ database, site, person }: Scope) {
-  const rows = all<{ id: string; kind: string; state: string; started_at: number; text: string }>(
-    database,
-    'select id, kind, state, started_at, job as text from jobs where site = ? order by started_at',
-    site,
-  );
+export async function listJobs({ db, site, person }: Scope) {
+  const rows = await db
+    .selectFrom('jobs')
+    .select(['id', 'kind', 'state', 'started_at', 'job as text'])
+    .where('site', '=', site)
+    .orderBy('started_at')
+    .execute();
   return withJson(rows, person);
 }
 
 /** Guard holds a running job in memory and stores it again, so such a job is skipped. */
-export function anonymizeJobs(scope: Scope): number {
-  const rows = listJobs(scope).filter(({ state }) => state !== 'running');
+export async function anonymizeJobs(scope: Scope): Promise<number> {
+  const rows = (await listJobs(scope)).filter(({ state }) => state !== 'running');
   for (const { id, anonymized } of rows) {
-    run(scope.database, 'update jobs set job = ? where id = ?', JSON.stringify(anonymized), id);
+    await scope.db
+      .updateTable('jobs')
+      .set({ job: JSON.stringify(anonymized) })
+      .where('id', '=', id)
+      .execute();
   }
   return rows.length;
 }
 
-export function listCheckups({ database, site, person }: Scope) {
-  const rows = all<{ id: string; at: number; text: string | null }>(
-    database,
-    'select id, at, result as text from checkups where site = ? and result is not null order by at',
-    site,
-  );
+export async function listCheckups({ db, site, person }: Scope) {
+  const rows = await db
+    .selectFrom('checkups')
+    .select(['id', 'at', 'result as text'])
+    .where('site', '=', site)
+    .where('result', 'is not', null)
+    .orderBy('at')
+    .execute();
   return withJson(rows, person);
 }
 
-export function anonymizeCheckups(scope: Scope): number {
-  const rows = listCheckups(scope);
+export async function anonymizeCheckups(scope: Scope): Promise<number> {
+  const rows = await listCheckups(scope);
   for (const { id, anonymized } of rows) {
-    run(scope.database, 'update checkups set result = ? where id = ?', JSON.stringify(anonymized), id);
+    await scope.db
+      .updateTable('checkups')
+      .set({ result: JSON.stringify(anonymized) })
+      .where('id', '=', id)
+      .execute();
   }
   return rows.length;
 }
 
-/** Tables that name the user of a row by the login alone. */
-type TableWithLogin = 'checkup_kept' | 'removed_files';
-
-function listByLogin<Row>({ database, site, person: { user } }: Scope, table: TableWithLogin, column: string): Row[] {
+/** Findings of checkups that the person marked; the row names the user by the login alone. */
+export async function listCheckupMarks({ db, site, person: { user } }: Scope) {
   if (user === null || user.logins.length === 0) return [];
-  return all(
-    database,
-    `select ${column}, at, login from ${table} where site = ? and lower(login) in (${placeholders(user.logins)})`,
-    site,
-    ...user.logins,
-  );
+  return await db
+    .selectFrom('checkup_kept')
+    .select(['key', 'at', 'login'])
+    .where('site', '=', site)
+    .where(lower('login'), 'in', user.logins)
+    .execute();
 }
 
-function anonymizeLogin({ database, site, person: { user } }: Scope, table: TableWithLogin): number {
+export async function anonymizeCheckupMarks({ db, site, person: { user } }: Scope): Promise<number> {
   if (user === null || user.logins.length === 0) return 0;
-  return run(
-    database,
-    `update ${table} set login = '' where site = ? and lower(login) in (${placeholders(user.logins)})`,
-    site,
-    ...user.logins,
+  return await countChanged(
+    db.updateTable('checkup_kept').set({ login: '' }).where('site', '=', site).where(lower('login'), 'in', user.logins),
   );
 }
 
-export function listCheckupMarks(scope: Scope): { key: string; at: number; login: string }[] {
-  return listByLogin(scope, 'checkup_kept', 'key');
+/** Files that the person removed after a checkup; the row names the user by the login alone. */
+export async function listRemovedFiles({ db, site, person: { user } }: Scope) {
+  if (user === null || user.logins.length === 0) return [];
+  return await db
+    .selectFrom('removed_files')
+    .select(['file', 'at', 'login'])
+    .where('site', '=', site)
+    .where(lower('login'), 'in', user.logins)
+    .execute();
 }
 
-export function anonymizeCheckupMarks(scope: Scope): number {
-  return anonymizeLogin(scope, 'checkup_kept');
-}
-
-/** Files that the person removed after a checkup. */
-export function listRemovedFiles(scope: Scope): { file: string; at: number; login: string }[] {
-  return listByLogin(scope, 'removed_files', 'file');
-}
-
-export function anonymizeRemovedFiles(scope: Scope): number {
-  return anonymizeLogin(scope, 'removed_files');
+export async function anonymizeRemovedFiles({ db, site, person: { user } }: Scope): Promise<number> {
+  if (user === null || user.logins.length === 0) return 0;
+  return await countChanged(
+    db
+      .updateTable('removed_files')
+      .set({ login: '' })
+      .where('site', '=', site)
+      .where(lower('login'), 'in', user.logins),
+  );
 }

@@ -2,58 +2,66 @@
 import { parseAddress } from '../../lib/address.js';
 import { overlap } from '../../lib/address-set.js';
 import { parseVisitorRange } from '../../lib/carried-address.js';
+import { nextSiteVersion } from '../../storage/change-feed.js';
 import { type Person, toLoginKeys } from './person.js';
-import { all, count, run, type Scope, toTime } from './rows.js';
+import { countChanged, type Scope, toTime } from './rows.js';
 
-export function listFactors({
-  database,
+export async function listFactors({
+  db,
   site,
   person: { user },
-}: Scope): { login: string; set_up: boolean; since: string | null }[] {
+}: Scope): Promise<{ login: string; set_up: boolean; since: string | null; backup_codes_left: number }[]> {
   if (user?.id == null) return [];
-  const rows = all<{ login: string; created_at: number; enabled_at: number | null }>(
-    database,
-    'select login, created_at, enabled_at from second_factors where site = ? and user_id = ?',
-    site,
-    user.id,
-  );
-  return rows.map(({ login, created_at, enabled_at }) => ({
+  const factors = await db
+    .selectFrom('second_factors')
+    .select(['login', 'created_at', 'enabled_at'])
+    .where('site', '=', site)
+    .where('user_id', '=', user.id)
+    .execute();
+  const codes = await db
+    .selectFrom('second_factor_codes')
+    .select((expression) => expression.fn.countAll().as('left'))
+    .where('site', '=', site)
+    .where('user_id', '=', user.id)
+    .where('used_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return factors.map(({ login, created_at, enabled_at }) => ({
     login,
     set_up: enabled_at !== null,
     since: toTime(enabled_at ?? created_at),
-    backup_codes_left: count(
-      database,
-      'select count(*) as rows from second_factor_codes where site = ? and user_id = ? and used_at is null',
-      site,
-      user.id,
-    ),
+    backup_codes_left: Number(codes.left),
   }));
 }
 
-export function listTrustedBrowsers({ database, site, person: { user } }: Scope): object[] {
+export async function listTrustedBrowsers({ db, site, person: { user } }: Scope): Promise<object[]> {
   if (user?.id == null) return [];
-  return all<{ created_at: number; expires_at: number }>(
-    database,
-    'select created_at, expires_at from second_factor_devices where site = ? and user_id = ? order by created_at',
-    site,
-    user.id,
-  ).map(({ created_at, expires_at }) => ({ trusted_at: toTime(created_at), until: toTime(expires_at) }));
+  const rows = await db
+    .selectFrom('second_factor_devices')
+    .select(['created_at', 'expires_at'])
+    .where('site', '=', site)
+    .where('user_id', '=', user.id)
+    .orderBy('created_at')
+    .execute();
+  return rows.map(({ created_at, expires_at }) => ({ trusted_at: toTime(created_at), until: toTime(expires_at) }));
 }
 
-export function eraseTrustedBrowsers({ database, site, person: { user } }: Scope): number {
+export async function eraseTrustedBrowsers({ db, site, person: { user } }: Scope): Promise<number> {
   if (user?.id == null) return 0;
-  return run(database, 'delete from second_factor_devices where site = ? and user_id = ?', site, user.id);
+  return await countChanged(
+    db.deleteFrom('second_factor_devices').where('site', '=', site).where('user_id', '=', user.id),
+  );
 }
 
-export function listChallenges({ database, site, person: { user } }: Scope): object[] {
+export async function listChallenges({ db, site, person: { user } }: Scope): Promise<object[]> {
   if (user?.id == null) return [];
-  return all<{ login: string; purpose: string; created_at: number; expires_at: number; ended_at: number | null }>(
-    database,
-    `select login, purpose, created_at, expires_at, ended_at from second_factor_challenges
-     where site = ? and user_id = ? order by created_at`,
-    site,
-    user.id,
-  ).map(({ login, purpose, created_at, expires_at, ended_at }) => ({
+  const rows = await db
+    .selectFrom('second_factor_challenges')
+    .select(['login', 'purpose', 'created_at', 'expires_at', 'ended_at'])
+    .where('site', '=', site)
+    .where('user_id', '=', user.id)
+    .orderBy('created_at')
+    .execute();
+  return rows.map(({ login, purpose, created_at, expires_at, ended_at }) => ({
     login,
     purpose,
     begun_at: toTime(created_at),
@@ -63,14 +71,14 @@ export function listChallenges({ database, site, person: { user } }: Scope): obj
 }
 
 /** Only challenges that are over: the person may be in the middle of another one, which expires within minutes. */
-export function eraseChallenges({ database, site, person: { user }, now }: Scope): number {
+export async function eraseChallenges({ db, site, person: { user }, now }: Scope): Promise<number> {
   if (user?.id == null) return 0;
-  return run(
-    database,
-    `delete from second_factor_challenges where site = ? and user_id = ? and (ended_at is not null or expires_at <= ?)`,
-    site,
-    user.id,
-    now,
+  return await countChanged(
+    db
+      .deleteFrom('second_factor_challenges')
+      .where('site', '=', site)
+      .where('user_id', '=', user.id)
+      .where((is) => is.or([is('ended_at', 'is not', null), is('expires_at', '<=', now)])),
   );
 }
 
@@ -86,55 +94,41 @@ interface AttemptRow {
   readonly accounts: string;
 }
 
-export function listAttempts({ database, site, person: { address, user } }: Scope): AttemptRow[] {
+export async function listAttempts({ db, site, person: { address, user } }: Scope): Promise<AttemptRow[]> {
   const keys = address === null ? [] : toLoginKeys(address);
-  const rows = all<AttemptRow>(
-    database,
-    'select key, failures, locked_until, last_failure, accounts from login_attempts where site = ?',
-    site,
-  );
+  const rows = await db
+    .selectFrom('login_attempts')
+    .select(['key', 'failures', 'locked_until', 'last_failure', 'accounts'])
+    .where('site', '=', site)
+    .execute();
   return rows.filter(
     ({ key, accounts }) => keys.includes(key) || (user?.id != null && accounts.split(',').includes(String(user.id))),
   );
 }
 
 /** An active lockout stays. The rows that are added make a running guard drop what it has in memory. */
-export function eraseAttempts(scope: Scope): number {
-  const { database, site, now } = scope;
-  const over = listAttempts(scope).filter(({ locked_until }) => locked_until <= now);
-  const keys = new Set(over.map(({ key }) => key));
-  for (const key of keys) run(database, 'delete from login_attempts where site = ? and key = ?', site, key);
+export async function eraseAttempts(scope: Scope): Promise<number> {
+  const { db, site, now } = scope;
+  const found = await listAttempts(scope);
+  const keys = found.filter(({ locked_until }) => locked_until <= now).map(({ key }) => key);
+  for (const key of keys) {
+    await db.deleteFrom('login_attempts').where('site', '=', site).where('key', '=', key).execute();
+  }
   const own = scope.person.address === null ? [] : toLoginKeys(scope.person.address);
-  const locked = new Set(listAttempts(scope).map(({ key }) => key));
+  const locked = new Set(found.map(({ key }) => key).filter((key) => !keys.includes(key)));
   // Also for keys without a row: guard may not have stored one yet.
   const shownKeys = [...new Set([...keys, ...own])].filter((key) => !locked.has(key));
-  if (shownKeys.length === 0) return keys.size;
-  const version = nextVersion(scope);
+  if (shownKeys.length === 0) return keys.length;
+  // A running guard reads what changed when the version of a site increases.
+  const version = await nextSiteVersion(db, site);
   for (const key of shownKeys) {
-    run(
-      database,
-      `insert into login_unlocks (site, key, version) values (?, ?, ?)
-       on conflict (site, key) do update set version = excluded.version`,
-      site,
-      key,
-      version,
-    );
+    await db
+      .insertInto('login_unlocks')
+      .values({ site, key, version })
+      .onConflict((conflict) => conflict.columns(['site', 'key']).doUpdateSet({ version }))
+      .execute();
   }
-  return keys.size;
-}
-
-/** A running guard reads what changed when the version of a site increases. */
-function nextVersion({ database, site }: Scope): number {
-  const { version } = database.prepare('select coalesce(max(version), 0) + 1 as version from site_versions').get() as {
-    version: number;
-  };
-  run(
-    database,
-    `insert into site_versions (site, version) values (?, ?) on conflict (site) do update set version = excluded.version`,
-    site,
-    version,
-  );
-  return version;
+  return keys.length;
 }
 
 interface BlockRow {
@@ -151,19 +145,23 @@ interface BlockRow {
   readonly isBlocker: boolean;
 }
 
-export function listBlocks({ database, site, person: { address, user }, now }: Scope): BlockRow[] {
+export async function listBlocks({ db, site, person: { address, user }, now }: Scope): Promise<BlockRow[]> {
   const parsed = address === null ? null : parseAddress(address);
-  const rows = all<Omit<BlockRow, 'isBlocker'>>(
-    database,
-    `select id, kind, value, name, note, created_at, by_id, by_login, until from blocked_visitors
-     where site = ? and (until is null or until > ?) and
-       (kind != 'ip' or value = ? or value = ? or by_id = ?)`,
-    site,
-    now,
-    address ?? '',
-    address === null ? '' : (toLoginKeys(address)[0] ?? ''),
-    user?.id ?? -1,
-  );
+  const addresses = address === null ? [] : [address, ...toLoginKeys(address).slice(0, 1)];
+  const rows = await db
+    .selectFrom('blocked_visitors')
+    .select(['id', 'kind', 'value', 'name', 'note', 'created_at', 'by_id', 'by_login', 'until'])
+    .where('site', '=', site)
+    .where((is) => is.or([is('until', 'is', null), is('until', '>', now)]))
+    .where((is) =>
+      is.or([
+        is('kind', '!=', 'ip'),
+        ...(addresses.length > 0 ? [is('value', 'in', addresses)] : []),
+        ...(user?.id != null ? [is('by_id', '=', user.id)] : []),
+      ]),
+    )
+    .orderBy('id')
+    .execute();
   return rows.flatMap((row) => {
     const isBlocked =
       row.kind === 'user'
@@ -180,12 +178,13 @@ function isInRange(text: string, address: NonNullable<ReturnType<typeof parseAdd
 }
 
 /** The block stays; the name of the user who set it is erased. */
-export function anonymizeBlocks({ database, site, person: { user } }: Scope): number {
+export async function anonymizeBlocks({ db, site, person: { user } }: Scope): Promise<number> {
   if (user?.id == null) return 0;
-  return run(
-    database,
-    `update blocked_visitors set by_id = 0, by_login = '' where site = ? and by_id = ?`,
-    site,
-    user.id,
+  return await countChanged(
+    db
+      .updateTable('blocked_visitors')
+      .set({ by_id: 0, by_login: '' })
+      .where('site', '=', site)
+      .where('by_id', '=', user.id),
   );
 }

@@ -1,43 +1,50 @@
 /** A person's rows in guard's main database in alerts, reports and the lists of their recipients. */
 import { anonymizeJson } from './person.js';
-import { all, parse, run, type Scope, toTime } from './rows.js';
+import { countChanged, lower, parse, type Scope, toTime } from './rows.js';
 
-export function listKnownLogins({ database, site, person: { user } }: Scope): object[] {
+export async function listKnownLogins({ db, site, person: { user } }: Scope): Promise<object[]> {
   if (user?.id == null) return [];
-  return all<{ value: string; last_at: number }>(
-    database,
-    'select value, last_at from alert_known_logins where site = ? and user_id = ? order by last_at',
-    site,
-    user.id,
-  ).map(({ value, last_at }) => ({ from: value, last_at: toTime(last_at) }));
+  const rows = await db
+    .selectFrom('alert_known_logins')
+    .select(['value', 'last_at'])
+    .where('site', '=', site)
+    .where('user_id', '=', user.id)
+    .orderBy('last_at')
+    .execute();
+  return rows.map(({ value, last_at }) => ({ from: value, last_at: toTime(last_at) }));
 }
 
-export function eraseKnownLogins({ database, site, person: { user } }: Scope): number {
+export async function eraseKnownLogins({ db, site, person: { user } }: Scope): Promise<number> {
   if (user?.id == null) return 0;
-  return run(database, 'delete from alert_known_logins where site = ? and user_id = ?', site, user.id);
-}
-
-export function listLockouts({ database, site, person: { address } }: Scope): object[] {
-  if (address === null) return [];
-  return all<{ at: number; address: string; failures: number }>(
-    database,
-    'select at, address, failures from alert_lockouts where site = ? and address = ? order by at',
-    site,
-    address,
-  ).map(({ at, ...row }) => ({ at: toTime(at), ...row }));
-}
-
-export function eraseLockouts({ database, site, person: { address } }: Scope): number {
-  if (address === null) return 0;
-  return run(database, 'delete from alert_lockouts where site = ? and address = ?', site, address);
-}
-
-export function listAlerts({ database, site, person }: Scope) {
-  const rows = all<{ channel: string; uid: string; kind: string; state: string; created_at: number; text: string }>(
-    database,
-    'select channel, uid, kind, state, created_at, alert as text from alert_queue where site = ? order by created_at',
-    site,
+  return await countChanged(
+    db.deleteFrom('alert_known_logins').where('site', '=', site).where('user_id', '=', user.id),
   );
+}
+
+export async function listLockouts({ db, site, person: { address } }: Scope): Promise<object[]> {
+  if (address === null) return [];
+  const rows = await db
+    .selectFrom('alert_lockouts')
+    .select(['at', 'address', 'failures'])
+    .where('site', '=', site)
+    .where('address', '=', address)
+    .orderBy('at')
+    .execute();
+  return rows.map(({ at, ...row }) => ({ at: toTime(at), ...row }));
+}
+
+export async function eraseLockouts({ db, site, person: { address } }: Scope): Promise<number> {
+  if (address === null) return 0;
+  return await countChanged(db.deleteFrom('alert_lockouts').where('site', '=', site).where('address', '=', address));
+}
+
+export async function listAlerts({ db, site, person }: Scope) {
+  const rows = await db
+    .selectFrom('alert_queue')
+    .select(['channel', 'uid', 'kind', 'state', 'created_at', 'alert as text'])
+    .where('site', '=', site)
+    .orderBy('created_at')
+    .execute();
   return rows.flatMap((row) => {
     const json = parse(row.text) as object;
     const isRecipient = person.email !== null && row.channel.toLowerCase() === person.email;
@@ -46,25 +53,26 @@ export function listAlerts({ database, site, person }: Scope) {
 }
 
 /** Alerts that have not been sent stay: they may report an attack. */
-export function eraseAlerts(scope: Scope): number {
-  const { database, site } = scope;
-  const rows = listAlerts(scope).filter(({ state }) => state !== 'waiting');
+export async function eraseAlerts(scope: Scope): Promise<number> {
+  const { db, site } = scope;
+  const rows = (await listAlerts(scope)).filter(({ state }) => state !== 'waiting');
   for (const { channel, uid } of rows) {
-    run(database, 'delete from alert_queue where site = ? and channel = ? and uid = ?', site, channel, uid);
+    await db
+      .deleteFrom('alert_queue')
+      .where('site', '=', site)
+      .where('channel', '=', channel)
+      .where('uid', '=', uid)
+      .execute();
   }
   return rows.length;
 }
 
 /** Settings that name the person, with the values that do. */
-export function listSettings(scope: Scope): { setting: string; value: unknown }[] {
-  const { database, site, person } = scope;
-  const rows = all<{ name: string; value: string }>(
-    database,
-    `select name, value from settings where site = ? union all
-     select 'alerts' as name, value from alert_settings where site = ?`,
-    site,
-    site,
-  );
+export async function listSettings(scope: Scope): Promise<{ setting: string; value: unknown }[]> {
+  const { db, site, person } = scope;
+  const settings = await db.selectFrom('settings').select(['name', 'value']).where('site', '=', site).execute();
+  const alerts = await db.selectFrom('alert_settings').select('value').where('site', '=', site).execute();
+  const rows = [...settings, ...alerts.map(({ value }) => ({ name: 'alerts', value }))];
   return rows.flatMap(({ name, value }): { setting: string; value: unknown }[] => {
     const parsed = parse(value);
     if (name === 'alerts') {
@@ -78,26 +86,35 @@ export function listSettings(scope: Scope): { setting: string; value: unknown }[
   });
 }
 
-export function isRecipient(scope: Scope): boolean {
-  return listSettings(scope).some(({ setting }) => setting === 'notification_emails' || setting.startsWith('alerts'));
+export async function isRecipient(scope: Scope): Promise<boolean> {
+  return (await listSettings(scope)).some(
+    ({ setting }) => setting === 'notification_emails' || setting.startsWith('alerts'),
+  );
 }
 
-export function listReports({ database, site, person: { email } }: Scope): object[] {
+export async function listReports({ db, site, person: { email } }: Scope): Promise<object[]> {
   if (email === null) return [];
-  return all<{ slot: number; state: string; at: number }>(
-    database,
-    'select slot, state, at from report_sends where site = ? and lower(email) = ? order by slot',
-    site,
-    email,
-  ).map(({ slot, state, at }) => ({ week_of: toTime(slot), state, at: toTime(at) }));
+  const rows = await db
+    .selectFrom('report_sends')
+    .select(['slot', 'state', 'at'])
+    .where('site', '=', site)
+    .where(lower('email'), '=', email)
+    .orderBy('slot')
+    .execute();
+  return rows.map(({ slot, state, at }) => ({ week_of: toTime(slot), state, at: toTime(at) }));
 }
 
-export function eraseReports(scope: Scope): number {
-  const { database, site, person } = scope;
-  if (person.email === null || isRecipient(scope)) return 0;
-  let channels = 0;
-  for (const table of ['alert_channels', 'alert_overflow', 'alert_losses']) {
-    channels += run(database, `delete from ${table} where site = ? and lower(channel) = ?`, site, person.email);
+const BY_CHANNEL = ['alert_channels', 'alert_overflow', 'alert_losses'] as const;
+
+export async function eraseReports(scope: Scope): Promise<number> {
+  const { db, site, person } = scope;
+  if (person.email === null || (await isRecipient(scope))) return 0;
+  let erased = 0;
+  for (const table of BY_CHANNEL) {
+    erased += await countChanged(
+      db.deleteFrom(table).where('site', '=', site).where(lower('channel'), '=', person.email),
+    );
   }
-  return channels + run(database, 'delete from report_sends where site = ? and lower(email) = ?', site, person.email);
+  const sends = db.deleteFrom('report_sends').where('site', '=', site).where(lower('email'), '=', person.email);
+  return erased + (await countChanged(sends));
 }
